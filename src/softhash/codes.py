@@ -1,0 +1,79 @@
+"""Binary codes: one row of packed bytes a picture, bit 1 where the real-valued output is above 0.
+
+Codes are no class: they are a ``uint8`` array of shape (n, ⌈bits/8⌉), first bit in the highest place
+of the first byte, unused places of the last byte 0.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from softhash.errors import InputError, UsageError
+
+MAX_BITS = 1024
+
+Codes = npt.NDArray[np.uint8]
+
+
+def check_bits(bits: int) -> int:
+    """Return ``bits`` when codes of that length exist, otherwise raise."""
+    if not 1 <= bits <= MAX_BITS:
+        raise UsageError(f"codes have 1 to {MAX_BITS} bits, not {bits}")
+    return bits
+
+
+def row_bytes(bits: int) -> int:
+    """Count the bytes one packed code of so many bits takes.
+
+    >>> [row_bytes(bits) for bits in (1, 12, 48, 64)]
+    [1, 2, 6, 8]
+    """
+    return (check_bits(bits) + 7) // 8
+
+
+def pack(u: npt.ArrayLike) -> Codes:
+    """Pack real-valued outputs ``u`` (n, bits) into codes: bit = 1 where u > 0.
+
+    >>> pack([[0.3, -0.2, 0.0, 0.9], [-1, 1, 1, -1]])
+    array([[144],
+           [ 96]], dtype=uint8)
+    """
+    values = np.asarray(u)
+    if values.ndim != 2:
+        raise InputError(f"outputs to pack have shape (n, bits), not {values.shape}")
+    check_bits(values.shape[1])
+    if np.issubdtype(values.dtype, np.inexact) and np.isnan(values).any():
+        row = int(np.isnan(values).any(axis=1).argmax())
+        raise InputError(f"outputs to pack hold NaN, first in row {row}; did training diverge?")
+    return np.packbits(values > 0, axis=1)
+
+
+def unpack(codes: Codes, bits: int) -> npt.NDArray[np.uint8]:
+    """Unpack codes into an array of 0 and 1 of shape (n, bits).
+
+    >>> unpack(pack([[0.3, -0.2, 0.0, 0.9]]), bits=4)
+    array([[1, 0, 0, 1]], dtype=uint8)
+    """
+    check_packed(codes, bits)
+    return np.unpackbits(codes, axis=1, count=bits)
+
+
+def check_packed(codes: Codes, bits: int, name: str = "codes") -> Codes:
+    """Return ``codes`` when they are packed codes of so many bits, otherwise raise."""
+    if codes.ndim != 2 or codes.dtype != np.uint8:
+        raise InputError(
+            f"{name} are a {codes.dtype} array of shape {codes.shape}; "
+            f"packed codes are uint8 of shape (n, {row_bytes(bits)})"
+        )
+    if codes.shape[1] != row_bytes(bits):
+        fits = f"{8 * codes.shape[1] - 7} to {8 * codes.shape[1]}"
+        raise InputError(
+            f"{name} have {codes.shape[1]} bytes a row, but {bits} bits need {row_bytes(bits)}; "
+            f"they fit {fits} bits"
+        )
+    unused = -bits % 8
+    if unused and len(codes) and (codes[:, -1] & ((1 << unused) - 1)).any():
+        raise InputError(
+            f"{name} have bits set after bit {bits}; were they made with more bits, "
+            "or packed with the lowest place first?"
+        )
+    return codes
