@@ -1,3 +1,46 @@
 """Find pictures by what is in them: binary codes whose Hamming distance follows shared labels."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from softhash.errors import InputError, MissingExtraError, SofthashError, UsageError
+
+if TYPE_CHECKING:
+    from softhash.codes import pack, unpack
+    from softhash.evaluation import Report, evaluate_codes
+    from softhash.hamming import nearest, within
+
 __version__ = "0.1.0.dev0"
+
+__all__ = [
+    "InputError",
+    "MissingExtraError",
+    "Report",
+    "SofthashError",
+    "UsageError",
+    "evaluate_codes",
+    "nearest",
+    "pack",
+    "unpack",
+    "within",
+]
+
+_HOMES = {
+    "Report": "softhash.evaluation",
+    "evaluate_codes": "softhash.evaluation",
+    "nearest": "softhash.hamming",
+    "pack": "softhash.codes",
+    "unpack": "softhash.codes",
+    "within": "softhash.hamming",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `import softhash` stays light."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'softhash' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,7 +1,7 @@
 """Binary codes: one row of packed bytes a picture, bit 1 where the real-valued output is above 0.
 
-Codes are no class: they are a ``uint8`` array of shape (n, ⌈bits/8⌉), first bit in the highest place
-of the first byte, unused places of the last byte 0.
+Codes are no class: they are a ``uint8`` array of shape (n, ⌈bits/8⌉), the first bit in the
+highest place of the first byte, unused places of the last byte 0.
 """
 
 import numpy as np

@@ -4,7 +4,7 @@
 
     SofthashError                 exit code 1
     ├── InputError                a file, array or picture that cannot be used as it is
-    ├── UsageError                a setting or name that does not exist or does not fit (exit code 2)
+    ├── UsageError                a setting or name that does not exist (exit code 2)
     └── MissingExtraError         an optional package is not installed
 
 Every message says what is wrong, which value it was, and the way out, in one line.

@@ -1,11 +1,15 @@
 """Packed codes as 64-bit words, and the two machine instructions the kernels are made of."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
+from numba import types, uint64
 from numba.extending import intrinsic
+
+from softhash.codes import Codes
+from softhash.hamming._compile import Scalar, Width, kernel
 
 Words = npt.NDArray[np.uint64]
 
@@ -15,22 +19,50 @@ def word_count(row_bytes: int) -> int:
     return (row_bytes + 7) // 8
 
 
-def as_words(codes: npt.NDArray[np.uint8]) -> Words:
-    """View codes (n, bytes) as words (n, ⌈bytes/8⌉); copies only when a row is no whole word.
+def is_in_words(codes: Codes) -> bool:
+    """Whether the rows are whole, aligned words already, so that kernels can read them in place."""
+    return codes.shape[1] % 8 == 0 and codes.flags.c_contiguous and codes.ctypes.data % 8 == 0
+
+
+def as_words(codes: Codes) -> Words:
+    """Turn codes (n, bytes) into words (n, ⌈bytes/8⌉); copies only when a row is no whole word.
 
     The padding is 0 on both sides of every comparison, so it never changes a distance.
     """
-    n, row_bytes = codes.shape
-    if row_bytes % 8 == 0 and codes.flags.c_contiguous and codes.ctypes.data % 8 == 0:
+    if is_in_words(codes):
         return np.asarray(codes).view(np.uint64)
-    padded = np.zeros((n, 8 * word_count(row_bytes)), np.uint8)
-    padded[:, :row_bytes] = codes
-    return padded.view(np.uint64)
+    n, row_bytes = codes.shape
+    words = np.empty((n, word_count(row_bytes)), np.uint64)
+    _pad(np.ascontiguousarray(codes).reshape(-1), words.reshape(-1), (0,) * row_bytes)
+    return words
+
+
+@kernel
+def _pad(codes: Codes, words: Words, row: Width) -> None:
+    """Fill flat words from flat rows of bytes; ``row`` is a tuple as long as a row."""
+    row_bytes, row_words = len(row), (len(row) + 7) // 8
+    for i in range(words.size // row_words):
+        for word in range(row_words):
+            value = uint64(0)
+            for byte in range(min(8, row_bytes - 8 * word)):
+                place = uint64(row_bytes) * uint64(i) + uint64(8 * word + byte)
+                value |= uint64(codes[place]) << uint64(8 * byte)
+            words[uint64(row_words) * uint64(i) + uint64(word)] = value
+
+
+def pack_mask(mask: npt.NDArray[np.bool_]) -> Words:
+    """Pack a mask of items into a bit an item, the lowest place first.
+
+    >>> pack_mask(np.array([True, False, True]))
+    array([5], dtype=uint64)
+    """
+    packed = np.zeros(8 * word_count((len(mask) + 7) // 8), np.uint8)
+    packed[: (len(mask) + 7) // 8] = np.packbits(mask, bitorder="little")
+    return packed.view(np.uint64)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def popcount(typing_context: Any, word: Any) -> Any:
-    """Count the bits of a 64-bit word that are 1."""
+def _popcount(typing_context: Any, word: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -39,11 +71,14 @@ def popcount(typing_context: Any, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def lowest_bit(typing_context: Any, word: Any) -> Any:
-    """Find the place of the lowest 1 in a word that is not 0."""
+def _lowest_bit(typing_context: Any, word: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        zero_is_undefined = context.get_constant(types.boolean, True)
-        return builder.cttz(arguments[0], zero_is_undefined)
+        zero_is_poison = context.get_constant(types.boolean, False)
+        return builder.cttz(arguments[0], zero_is_poison)
 
     return types.uint64(types.uint64), generate
+
+
+popcount: Callable[[Scalar], Scalar] = _popcount  # how many bits of a 64-bit word are 1
+lowest_bit: Callable[[Scalar], Scalar] = _lowest_bit  # place of the lowest 1; 64 when there is none

@@ -1,0 +1,31 @@
+"""What commands print: data to stdout, words for people to stderr."""
+
+import json
+import sys
+from typing import Any, NoReturn
+
+from rich.console import Console
+from rich.markup import escape
+
+_stderr = Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+def say(text: str) -> None:
+    """Tell the person something that is not the result."""
+    _stderr.print(escape(text))
+
+
+def warn(text: str) -> None:
+    """Tell the person something to keep in mind about the result."""
+    _stderr.print(f"[yellow]note:[/] {escape(text)}")
+
+
+def fail(text: str, *, code: int) -> NoReturn:
+    """Tell the person what went wrong, and exit."""
+    _stderr.print(f"[red]error:[/] {escape(text)}")
+    sys.exit(code)
+
+
+def print_json(data: Any) -> None:
+    """Print the result for programs."""
+    print(json.dumps(data, indent=2, ensure_ascii=False))  # noqa: T201

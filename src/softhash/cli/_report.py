@@ -1,0 +1,28 @@
+"""A report as a table in the terminal."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from softhash.evaluation import Report
+from softhash.metrics import METRICS
+
+
+def print_report(report: Report) -> None:
+    """Print metrics by cut-off, and the contract's main points under them."""
+    cuts = list(report.contract["at"])
+    table = Table(box=box.SIMPLE_HEAD, caption_justify="left", caption=_caption(report))
+    table.add_column("")
+    for cut in cuts:
+        table.add_column(f"@{cut}", justify="right")
+    for metric in METRICS:
+        table.add_row(metric, *(f"{report.metrics[f'{metric}@{cut}']:.4f}" for cut in cuts))
+    Console().print(table)
+
+
+def _caption(report: Report) -> str:
+    contract = report.contract
+    return (
+        f"{contract['queries']:,} queries, {contract['database']:,} items, "
+        f"{contract['bits']} bits, ties {contract['ties']}"
+    )

@@ -1,0 +1,234 @@
+"""Evaluation of binary codes: metrics together with the contract they were computed under."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softhash import hamming
+from softhash.errors import InputError, UsageError, unknown_name
+from softhash.files import write_whole
+from softhash.metrics import METRICS
+from softhash.rankings import Floats, Ranking, StableRanking, TiedRanking
+
+Cut = int | str  # a number of returned items, or "all"
+
+TIES = {
+    "expected": "the exact mean over all orders of items at equal distance",
+    "stable": "items at equal distance in database order",
+}
+CURVES = ("acg", "ndcg", "precision", "recall")
+CURVE_POINTS = tuple(range(100, 5001, 100))
+
+WORKING_BYTES = 1 << 26  # what one group of queries may take beside the inputs
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was measured, and everything one has to know to compare it with another measurement."""
+
+    metrics: Mapping[str, float]
+    contract: Mapping[str, Any]
+    curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    per_query: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is saved: metrics, curves (when asked for) and contract."""
+        curves = {"curves": dict(self.curves)} if self.curves else {}
+        return {"metrics": dict(self.metrics), **curves, "contract": dict(self.contract)}
+
+    def to_json(self) -> str:
+        """Write the report as JSON."""
+        return json.dumps(self.as_dict(), indent=2)
+
+    def save(self, path: Path | str, *, force: bool = False) -> None:
+        """Save the report as a JSON file; an existing file is kept unless forced."""
+        write_whole(Path(path), self.to_json() + "\n", force=force)
+
+    def __str__(self) -> str:
+        cuts = list(dict.fromkeys(name.split("@")[1] for name in self.metrics))
+        lines = ["".join([f"{'':10}", *(f"{'@' + cut:>10}" for cut in cuts)])]
+        for metric in METRICS:
+            values = (self.metrics[f"{metric}@{cut}"] for cut in cuts)
+            lines.append("".join([f"{metric:10}", *(f"{value:10.4f}" for value in values)]))
+        c = self.contract
+        lines.append(
+            f"{c['queries']} queries, {c['database']} items, {c['bits']} bits, ties: {c['ties']}"
+        )
+        return "\n".join(lines)
+
+
+def evaluate_codes(
+    query_codes: hamming.Array,
+    database_codes: hamming.Array,
+    query_labels: hamming.Array,
+    database_labels: hamming.Array,
+    *,
+    bits: int,
+    at: Cut | Sequence[Cut] = (5000, "all"),
+    ties: str = "expected",
+    curves: Sequence[int] = (),
+    threads: int | None = None,
+) -> Report:
+    """Rank the database for every query by Hamming distance, and measure the rankings.
+
+    Codes are packed (see `pack`), labels multi-hot: numpy arrays, or CUDA tensors for the GPU.
+    ``at`` are the cut-offs; ``curves`` further ones at which ACG, NDCG, precision and recall are
+    drawn. Queries without a label are left out and counted in the report's contract.
+
+    >>> from softhash import pack
+    >>> codes = pack([[-1, -1, -1], [-1, -1, 1], [1, 1, 1]])
+    >>> labels = np.array([[1, 1], [1, 0], [0, 1]])
+    >>> print(evaluate_codes(codes[:1], codes[1:], labels[:1], labels[1:], bits=3, at=2))
+                      @2
+    map           1.0000
+    wap           1.0000
+    acg           1.0000
+    ndcg          1.0000
+    precision     1.0000
+    recall        1.0000
+    1 queries, 2 items, 3 bits, ties: expected
+    """
+    if ties not in TIES:
+        raise unknown_name("tie rule", ties, TIES)
+    check_rows(query_codes, database_codes, query_labels, database_labels)
+    n = len(database_codes)
+    cuts = _cuts(at, n)
+    drawn = {min(cut, n): None for cut in curves if cut > 0}
+    labelled = np.flatnonzero(_to_numpy((query_labels > 0).any(1)))
+    if not len(labelled):
+        raise InputError(f"none of the {len(query_labels)} queries has a label to be judged by")
+
+    scores: dict[str, list[Floats]] = {}
+    for positions in _groups(labelled, bits, database_labels.shape[1], max(cuts.values()), ties):
+        sides = query_codes[positions], database_codes, query_labels[positions], database_labels
+        ranking, totals = _ranking(sides, ties, max([*cuts.values(), *drawn]), threads)
+        for name, metric in METRICS.items():
+            for cut, first in cuts.items():
+                scores.setdefault(f"{name}@{cut}", []).append(metric(ranking, totals, first))
+            for first in drawn if name in CURVES else ():
+                scores.setdefault(f"curve {name}@{first}", []).append(
+                    metric(ranking, totals, first)
+                )
+
+    every = {name: np.concatenate(values) for name, values in scores.items()}
+    means = {name: float(values.mean()) for name, values in every.items()}
+    per_query = {name: every[name] for name in every if not name.startswith("curve")}
+    return Report(
+        metrics={name: means[name] for name in per_query},
+        contract=_contract(bits, cuts, ties, query_labels, database_labels, labelled),
+        curves=_curves(means, list(drawn)),
+        per_query={
+            name: _spread(values, labelled, query_labels) for name, values in per_query.items()
+        },
+    )
+
+
+def check_rows(
+    query_codes: hamming.Array,
+    database_codes: hamming.Array,
+    query_labels: hamming.Array,
+    database_labels: hamming.Array,
+    names: Sequence[object] = ("query codes", "database codes", "query labels", "database labels"),
+) -> None:
+    """Raise, naming the culprits, when codes and labels do not belong together."""
+    for codes, labels, of_codes, of_labels in (
+        (query_codes, query_labels, names[0], names[2]),
+        (database_codes, database_labels, names[1], names[3]),
+    ):
+        if len(codes) != len(labels):
+            raise InputError(
+                f"{of_codes} has {len(codes)} rows and {of_labels} {len(labels)}; "
+                "both must have one row an image"
+            )
+    if query_labels.shape[1] != database_labels.shape[1]:
+        raise InputError(
+            f"{names[2]} has {query_labels.shape[1]} classes and {names[3]} "
+            f"{database_labels.shape[1]}; both must name the same classes in the same order"
+        )
+
+
+def _to_numpy(array: hamming.Array) -> Any:
+    return array.cpu().numpy() if hasattr(array, "cpu") else np.asarray(array)
+
+
+def _cuts(at: Cut | Sequence[Cut], n: int) -> dict[str, int]:
+    """Resolve cut-offs to numbers of items; one beyond the database stands for all of it."""
+    cuts = [at] if isinstance(at, int | str) else list(at)
+    if not cuts:
+        raise UsageError("no cut-off was given; name at least one, such as 5000 or all")
+    resolved = {}
+    for cut in cuts:
+        text = str(cut)
+        if text != "all" and not (text.isdecimal() and int(text) > 0):
+            raise UsageError(f"cut-off '{cut}' is neither a number above 0 nor 'all'")
+        resolved[text] = n if text == "all" else min(int(text), n)
+    return resolved
+
+
+def _groups(
+    positions: np.ndarray[Any, Any], bits: int, classes: int, deepest: int, ties: str
+) -> Iterator[np.ndarray[Any, Any]]:
+    """Cut the queries into groups whose histograms, or ranked gains, fit into memory."""
+    cells = (bits + 8) * (classes + 1)
+    bytes_each = 40 * min(cells, 1 << 20) + (2 * deepest if ties == "stable" else 0)
+    size = max(1, WORKING_BYTES // bytes_each)
+    for start in range(0, len(positions), size):
+        yield positions[start : start + size]
+
+
+def _ranking(
+    sides: tuple[hamming.Array, ...], ties: str, deepest: int, threads: int | None
+) -> tuple[Ranking, np.ndarray[Any, Any]]:
+    """Return the rankings of some queries, and the database's items at each level."""
+    counts = _to_numpy(hamming.histogram(*sides, threads=threads))
+    totals = counts.sum(axis=1, dtype=np.int64)
+    if ties == "expected":
+        return TiedRanking(counts), totals
+    gains = hamming.ranked_gains(*sides, first=deepest, threads=threads)
+    return StableRanking(_to_numpy(gains).astype(np.uint16, copy=False)), totals
+
+
+def _curves(means: Mapping[str, float], drawn: Sequence[int]) -> dict[str, Sequence[float]]:
+    if not drawn:
+        return {}
+    curves = {name: [means[f"curve {name}@{n}"] for n in drawn] for name in CURVES}
+    return {"n": list(drawn), **curves}
+
+
+def _spread(values: Floats, labelled: np.ndarray[Any, Any], query_labels: hamming.Array) -> Floats:
+    """Put the values back at the queries' positions, NaN for queries without a label."""
+    spread = np.full(len(query_labels), np.nan)
+    spread[labelled] = values
+    return spread
+
+
+def _contract(
+    bits: int,
+    cuts: Mapping[str, int],
+    ties: str,
+    query_labels: hamming.Array,
+    database_labels: hamming.Array,
+    labelled: np.ndarray[Any, Any],
+) -> dict[str, Any]:
+    """Tell everything that decides what the numbers mean."""
+    unlabelled = int((~_to_numpy((database_labels > 0).any(1))).sum())
+    return {
+        "bits": bits,
+        "queries": len(labelled),
+        "queries_without_labels": len(query_labels) - len(labelled),
+        "database": len(database_labels),
+        "database_without_labels": unlabelled,
+        "classes": int(database_labels.shape[1]),
+        "at": dict(cuts),
+        "ties": ties,
+        "relevant": "shares at least one label",
+        "gain": "number of shared labels",
+        "divisor": "relevant items within the first n",
+        "empty_query": "a query with nothing relevant within the first n scores 0",
+        "ideal": "best order of the whole database",
+        "split": None,
+    }

@@ -1,0 +1,110 @@
+"""Hamming search on the processor: cuts the work into parts, one a thread, and merges the answers.
+
+The kernels release the GIL, so plain threads run them side by side; every thread has buffers of its
+own, and several searches may run at once.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from softhash.codes import Codes
+from softhash.hamming import _scan
+from softhash.hamming._words import Words, as_words, is_in_words, word_count
+
+Result = TypeVar("Result")
+Ranking = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+WORDS_A_THREAD = 1 << 20  # comparisons below which waking a thread takes longer than it saves
+PADDED_AT_ONCE = 1 << 16  # rows that are no whole words are padded in chunks of so many
+SHORT_LISTS = 1 << 22  # candidates held at once: bounds the queries that are worked on together
+
+
+def available_threads() -> int:
+    """Count the processor cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(available_threads(), thread_name_prefix="softhash")
+
+
+def in_parts(
+    n: int, threads: int, work: Callable[[int, int], Result], multiple_of: int = 1
+) -> list[Result]:
+    """Call ``work(start, stop)`` on even parts of range(n), side by side."""
+    step = -(-n // (multiple_of * threads)) * multiple_of
+    others = [_pool().submit(work, start, min(start + step, n)) for start in range(step, n, step)]
+    return [work(0, min(step, n)), *(other.result() for other in others)]
+
+
+def _worthwhile(threads: int, comparisons: int) -> int:
+    return max(1, min(threads, comparisons // WORDS_A_THREAD))
+
+
+def _pieces(codes: Codes, start: int, stop: int) -> Iterator[tuple[int, Words]]:
+    """Cut rows ``start`` to ``stop`` into pieces of flat words: one piece, when no copy is made."""
+    step = stop - start if is_in_words(codes) else PADDED_AT_ONCE
+    for first in range(start, stop, step):
+        yield first, as_words(codes[first : min(first + step, stop)]).reshape(-1)
+
+
+def _rank(keys: npt.NDArray[np.int64]) -> Ranking:
+    return keys >> _scan.POSITION_BITS, keys & ((1 << _scan.POSITION_BITS) - 1)
+
+
+def nearest(queries: Codes, codes: Codes, k: int, live: Words, threads: int) -> Ranking:
+    """Find the ``k`` nearest codes of each query; there must be at least k live ones."""
+    room = 2 * k + _scan.BLOCK
+    group = max(1, SHORT_LISTS // room)
+    words = as_words(queries)
+    found = [
+        _nearest_group(words[first : first + group], codes, k, room, live, threads)
+        for first in range(0, len(words), group)
+    ]
+    return _rank(np.concatenate(found))
+
+
+def _nearest_group(
+    queries: Words, codes: Codes, k: int, room: int, live: Words, threads: int
+) -> npt.NDArray[np.int64]:
+    """Return the sorted candidates of a group of queries that fits into memory."""
+    count, width = len(queries), (0,) * queries.shape[1]
+
+    def work(start: int, stop: int) -> npt.NDArray[np.int64]:
+        keys = np.empty((count, room), np.int64)
+        counts = np.zeros((count, 64 * len(width) + 1), np.int64)
+        states = np.tile(np.array([64 * len(width), 0, 0]), (count, 1))
+        for first, rows in _pieces(codes, start, stop):
+            alive = live[first >> 6 :]
+            _scan.scan(queries, rows, alive, first, k, keys, counts, states, width)
+        keys[np.arange(room) >= states[:, 2:]] = np.iinfo(np.int64).max
+        return keys
+
+    threads = _worthwhile(threads, len(codes) * queries.size)
+    parts = in_parts(len(codes), threads, work, multiple_of=64)
+    return np.sort(np.concatenate(parts, axis=1), axis=1)[:, :k]
+
+
+def within(queries: Codes, codes: Codes, radius: int, live: Words, threads: int) -> list[Ranking]:
+    """Find all codes at ``radius`` or less of each query."""
+    width = (0,) * word_count(queries.shape[1])
+    parallel = _worthwhile(threads, len(codes) * len(width))
+
+    def search(query: Words) -> Ranking:
+        def work(start: int, stop: int) -> list[npt.NDArray[np.int64]]:
+            return [
+                _scan.collect(query, rows, live[first >> 6 :], first, radius, width)
+                for first, rows in _pieces(codes, start, stop)
+            ]
+
+        parts = in_parts(len(codes), parallel, work, multiple_of=64)
+        return _rank(np.sort(np.concatenate([piece for part in parts for piece in part])))
+
+    return [search(query) for query in as_words(queries)]

@@ -1,0 +1,187 @@
+"""Two ways to read a ranking that is full of ties, with one face: what the first n items hold.
+
+`TiedRanking` answers with the exact mean over all orders of tied items, from nothing but the counts
+of items at each distance. `StableRanking` breaks ties by database position, as a stable sort does.
+Every method returns one value a query.
+"""
+
+from functools import cached_property, lru_cache
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from softhash._ties import mean_reciprocal, running_sums
+
+Floats = npt.NDArray[np.float64]
+
+
+class Ranking(Protocol):
+    """What the first n items of each query's ranking hold."""
+
+    def relevant(self, n: int) -> Floats:
+        """Count the relevant items among the first n."""
+
+    def gain(self, n: int) -> Floats:
+        """Sum the gains of the first n."""
+
+    def dcg(self, n: int) -> Floats:
+        """Sum (2^gain − 1) / log₂(1 + rank) over the first n."""
+
+    def average_precision(self, n: int) -> Floats:
+        """Average the precision at each relevant item of the first n."""
+
+    def average_gain(self, n: int) -> Floats:
+        """Average the mean gain so far at each relevant item of the first n."""
+
+
+@lru_cache(maxsize=4)
+def _harmonic(n: int) -> Floats:
+    """Return the harmonic numbers 0 to n: 1/1 + … + 1/i."""
+    return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n + 1))])
+
+
+@lru_cache(maxsize=4)
+def _discounts(n: int) -> Floats:
+    """Return the summed discounts of the first 0 to n ranks: Σ 1/log₂(1 + i)."""
+    return np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, n + 2)))])
+
+
+class TiedRanking:
+    """Rankings as groups of tied items, nearest first; every value is the mean over their orders.
+
+    ``counts`` (queries, groups, levels) holds how many items of each group have gain 0, 1, 2, …
+    An item is relevant when its gain is above 0.
+    """
+
+    def __init__(self, counts: npt.ArrayLike) -> None:
+        counts = np.asarray(counts, np.float64)
+        level = np.arange(counts.shape[2])
+        weights = np.stack([np.ones_like(level), level > 0, level, 2.0**level - 1], axis=1)
+        sums: Floats = np.pad(counts @ weights, ((0, 0), (0, 1), (0, 0)))  # ends in an empty group
+        self.size: Floats = sums[..., 0]
+        self.hits: Floats = sums[..., 1]
+        self.gains: Floats = sums[..., 2]
+        self.exponential: Floats = sums[..., 3]
+        self.items = int(self.size[0].sum()) if len(self.size) else 0
+
+    def relevant(self, n: int) -> Floats:
+        """Count the relevant items among the first n, on average."""
+        return self._sum(self.hits, n)
+
+    def gain(self, n: int) -> Floats:
+        """Sum the gains of the first n, on average."""
+        return self._sum(self.gains, n)
+
+    def dcg(self, n: int) -> Floats:
+        """Give every item of a group the group's mean gain, for that is what it has on average."""
+        discount = _discounts(self.items)
+        stop = np.minimum(self._end, n)
+        span = discount[stop] - discount[np.minimum(self._start, n)]
+        total: Floats = (self.exponential * span / self._divisor).sum(axis=1)
+        return total
+
+    def average_precision(self, n: int) -> Floats:
+        """Average precision, divided by the relevant items that make the cut."""
+        return self._average(self.hits, n)
+
+    def average_gain(self, n: int) -> Floats:
+        """Average the mean gain so far, divided by the relevant items that make the cut."""
+        return self._average(self.gains, n)
+
+    @cached_property
+    def _end(self) -> npt.NDArray[np.int64]:
+        return np.cumsum(self.size, axis=1).astype(np.int64)
+
+    @cached_property
+    def _start(self) -> npt.NDArray[np.int64]:
+        return self._end - self.size.astype(np.int64)
+
+    @cached_property
+    def _divisor(self) -> Floats:
+        return np.maximum(self.size, 1.0)
+
+    def _cut(self, n: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Index, for each query, the first group that is not wholly within the first n."""
+        whole = np.minimum((self._end <= n).sum(axis=1), self.size.shape[1] - 1)
+        return np.arange(len(whole)), whole
+
+    def _before(self, values: Floats) -> Floats:
+        """Sum the values of all groups before each."""
+        return np.cumsum(values, axis=1) - values
+
+    def _sum(self, values: Floats, n: int) -> Floats:
+        """Sum over the first n items; a group that is cut gives its share."""
+        cut = self._cut(n)
+        share = (n - self._start[cut]) / self._divisor[cut]
+        return self._before(values)[cut] + share * values[cut]
+
+    def _average(self, gains: Floats, n: int) -> Floats:
+        """Mean over all orders of 1/M · Σ rel(i) · (gain of the first i)/i; M = Σ rel(i).
+
+        A group that starts after A items with gain G, and has N items of which R are relevant with
+        mean gain g, adds R/N · [(G + g)·H₁ + (R − 1)/(N − 1) · g·H₂], where H₁ = Σ 1/(A + j) and
+        H₂ = Σ (j − 1)/(A + j) for j = 1 … N: an item is relevant with chance R/N, and then each of
+        the j − 1 items of the group before it with chance (R − 1)/(N − 1).
+
+        In the group that is cut after m items, R and N become K and m, where K, the relevant items
+        that make the cut, is hypergeometric; and M = B + K is random too. Dividing the polynomial
+        in K by B + K leaves only the mean of 1/(B + K) to compute.
+        """
+        cut = self._cut(n)
+        harmonic = _harmonic(self.items)
+        a, b, size, hits = self._start, self._before(self.hits), self._divisor, self.hits
+        before, mean = self._before(gains), gains / np.maximum(hits, 1.0)
+
+        h1 = harmonic[self._end] - harmonic[a]
+        h2 = self.size - (a + 1) * h1
+        others = (hits - 1) / np.maximum(size - 1, 1.0)
+        whole = hits / size * ((before + mean) * h1 + others * mean * h2)
+        total = self._before(whole)[cut]
+
+        m = np.minimum(n, self.items) - a[cut]
+        b, g, before = b[cut], mean[cut], before[cut]
+        reciprocal, some = mean_reciprocal(self.size[cut], hits[cut], m, b)
+        h1 = harmonic[a[cut] + m] - harmonic[a[cut]]
+        h2 = m - (a[cut] + 1) * h1
+        k = m * hits[cut] / size[cut]
+        first = some - b * reciprocal  # mean of K/(B + K)
+        second = k - (1 + b) * some + b * (b + 1) * reciprocal  # mean of K(K − 1)/(B + K)
+        split = (before + g) * h1 * first + g * h2 * second / np.maximum(m - 1, 1)
+        average: Floats = total * reciprocal + split / np.maximum(m, 1)
+        return average
+
+
+class StableRanking:
+    """Rankings whose ties stand in database order.
+
+    ``gains`` (queries, n) are the gains of the nearest items in that order; there must be as many
+    as the largest cut-off asked for.
+    """
+
+    def __init__(self, gains: npt.NDArray[np.uint16]) -> None:
+        self.gains = gains
+        self._sums = lru_cache(maxsize=None)(self._sums_at)
+
+    def _sums_at(self, n: int) -> Floats:
+        return running_sums(self.gains[:, :n], np.diff(_discounts(self.gains.shape[1])))
+
+    def relevant(self, n: int) -> Floats:
+        """Count the relevant items among the first n."""
+        return self._sums(n)[:, 0]
+
+    def gain(self, n: int) -> Floats:
+        """Sum the gains of the first n."""
+        return self._sums(n)[:, 1]
+
+    def dcg(self, n: int) -> Floats:
+        """Sum (2^gain − 1) / log₂(1 + rank) over the first n."""
+        return self._sums(n)[:, 2]
+
+    def average_precision(self, n: int) -> Floats:
+        """Average the precision at each relevant item of the first n."""
+        return self._sums(n)[:, 3] / np.maximum(self.relevant(n), 1.0)
+
+    def average_gain(self, n: int) -> Floats:
+        """Average the mean gain so far at each relevant item of the first n."""
+        return self._sums(n)[:, 4] / np.maximum(self.relevant(n), 1.0)

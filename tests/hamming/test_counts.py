@@ -1,0 +1,43 @@
+"""Histogram and ranked gains against a loop over all pairs."""
+
+import numpy as np
+import pytest
+
+from softhash.hamming import _count, histogram, ranked_gains
+
+
+def case(seed, bits, classes, queries=9, n=400):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 8, (queries + n, -(-bits // 8)), dtype=np.uint8)
+    labels = (rng.random((queries + n, classes)) < 2 / classes).astype(np.uint8)
+    return codes[:queries], codes[queries:], labels[:queries], labels[queries:]
+
+
+def pairs(query_codes, codes, query_labels, labels):
+    distances = np.bitwise_count(query_codes[:, None] ^ codes[None]).sum(axis=2, dtype=int)
+    return distances, query_labels.astype(int) @ labels.T.astype(int)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("bits", "classes"), [(12, 3), (48, 21), (64, 65), (100, 291), (1024, 5)])
+def test_histogram_counts_every_pair(bits, classes, threads, monkeypatch):
+    monkeypatch.setattr(_count, "TILE", 128)
+    sides = case(bits, bits, classes)
+    counts = histogram(*sides, threads=threads)
+    distances, shared = pairs(*sides)
+    expected = np.zeros_like(counts)
+    for query in range(len(counts)):
+        np.add.at(expected[query], (distances[query], shared[query]), 1)
+    assert np.array_equal(counts, expected)
+    assert (counts.sum(axis=(1, 2)) == len(sides[1])).all()
+
+
+@pytest.mark.parametrize("first", [1, 37, 400, 10_000])
+@pytest.mark.parametrize(("bits", "classes"), [(12, 3), (48, 21), (100, 291)])
+def test_ranked_gains_follow_a_stable_sort(bits, classes, first):
+    sides = case(bits + 1, bits, classes)
+    distances, shared = pairs(*sides)
+    order = np.argsort(distances, axis=1, kind="stable")[:, :first]
+    assert np.array_equal(
+        ranked_gains(*sides, first=first, threads=2), np.take_along_axis(shared, order, axis=1)
+    )

@@ -1,0 +1,32 @@
+import subprocess
+import sys
+
+import softhash
+
+
+def test_the_public_door_holds_exactly_these_names():
+    assert softhash.__all__ == sorted(softhash.__all__)
+    assert set(softhash.__all__) == {
+        "InputError",
+        "MissingExtraError",
+        "Report",
+        "SofthashError",
+        "UsageError",
+        "evaluate_codes",
+        "nearest",
+        "pack",
+        "unpack",
+        "within",
+    }
+    for name in softhash.__all__:
+        assert getattr(softhash, name).__doc__
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    assert not hasattr(softhash, "pck")
+    assert "pack" in dir(softhash)
+
+
+def test_importing_softhash_is_light():
+    code = "import softhash, sys; sys.exit(bool({'torch', 'numba', 'numpy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
