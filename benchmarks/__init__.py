@@ -1,1 +1,1 @@
-"""Speed and memory, side by side with peers in the same run; ``python -m benchmarks`` prints all."""
+"""Speed and memory, side by side with peers in one run; ``python -m benchmarks`` prints all."""

@@ -1,4 +1,4 @@
-"""Timing for machines that are noisy: runs take turns, the best of each counts, ratios are shown."""
+"""Timing for noisy machines: runs take turns, the best of each counts, ratios are shown."""
 
 import time
 from collections.abc import Callable, Mapping

@@ -1,13 +1,13 @@
 """Evaluation at the size of NUS-WIDE against the usual loop: one argsort a query.
 
-2,100 queries × 193,734 items, 48 bits, 21 labels; MAP, WAP, ACG, NDCG, precision and recall at 5,000
-and at all. Memory is the peak above the inputs. On a machine with a CUDA device, the GPU too.
+2,100 queries × 193,734 items, 48 bits, 21 labels; MAP, WAP, ACG, NDCG, precision and recall at
+5,000 and at all. Memory is the peak above the inputs. On a machine with a CUDA device, the GPU too.
 """
 
-import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -108,28 +108,24 @@ def _gpu_rows(sides: Sides, loop: float) -> list[Row]:
 def peak_megabytes_above_inputs() -> float:
     """Measure in a fresh process what evaluation takes beyond its inputs and the compiled code."""
     code = "from benchmarks.evaluation import report_peak; report_peak()"
-    return float(
-        subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    return float(done.stdout)
 
 
 def report_peak() -> None:
-    """Print the growth of this process's peak memory during an evaluation, in MB."""
+    """Print how far this process's memory rises during an evaluation, in MB (Linux)."""
     sides = inputs()
-    small = [side[:100] for side in sides]
-    evaluate_codes(
-        *small, bits=BITS, threads=1
-    )  # what the compiled code takes is no working memory
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    current = _resident()
+    evaluate_codes(*(side[:100] for side in sides), bits=BITS)  # loads the compiled code
+    Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+    before = _status("VmRSS")
     evaluate_codes(*sides, bits=BITS, threads=2)
-    print(max(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - min(before, current), 0) / 1024)
+    print((_status("VmHWM") - before) / 1024)
 
 
-def _resident() -> int:
-    """Return the resident memory now, in KB."""
-    with open("/proc/self/status") as status:  # noqa: PTH123
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+def _status(field: str) -> int:
+    """Read a value of this process, in KB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field))
 
 
 if __name__ == "__main__":
