@@ -42,7 +42,7 @@ def _rows(n: int) -> list[Row]:
                 "ours 2": lambda some=some: nearest(some, codes, K, threads=2),
                 "masked 1": lambda some=some: nearest(some, codes, K, mask=mask, threads=1),
                 "masked 2": lambda some=some: nearest(some, codes, K, mask=mask, threads=2),
-                "read": lambda: words.sum(),
+                "read": words.sum,
             },
             rounds=5 if count == 100 else 30,
         )

@@ -12,7 +12,7 @@ from softhash import hamming
 from softhash.errors import InputError, UsageError, unknown_name
 from softhash.files import write_whole
 from softhash.metrics import METRICS
-from softhash.rankings import Floats, Ranking, StableRanking, TiedRanking
+from softhash.rankings import Floats, Ranking, StableRanking, TiedRanking, ideal_ranking
 
 Cut = int | str  # a number of returned items, or "all"
 
@@ -105,14 +105,12 @@ def evaluate_codes(
     scores: dict[str, list[Floats]] = {}
     for positions in _groups(labelled, bits, database_labels.shape[1], max(cuts.values()), ties):
         sides = query_codes[positions], database_codes, query_labels[positions], database_labels
-        ranking, totals = _ranking(sides, ties, max([*cuts.values(), *drawn]), threads)
+        ranking, ideal = _rankings(sides, ties, max([*cuts.values(), *drawn]), threads)
         for name, metric in METRICS.items():
             for cut, first in cuts.items():
-                scores.setdefault(f"{name}@{cut}", []).append(metric(ranking, totals, first))
+                scores.setdefault(f"{name}@{cut}", []).append(metric(ranking, ideal, first))
             for first in drawn if name in CURVES else ():
-                scores.setdefault(f"curve {name}@{first}", []).append(
-                    metric(ranking, totals, first)
-                )
+                scores.setdefault(f"curve {name}@{first}", []).append(metric(ranking, ideal, first))
 
     every = {name: np.concatenate(values) for name, values in scores.items()}
     means = {name: float(values.mean()) for name, values in every.items()}
@@ -173,23 +171,23 @@ def _groups(
     positions: np.ndarray[Any, Any], bits: int, classes: int, deepest: int, ties: str
 ) -> Iterator[np.ndarray[Any, Any]]:
     """Cut the queries into groups whose histograms, or ranked gains, fit into memory."""
-    cells = (bits + 8) * (classes + 1)
-    bytes_each = 40 * min(cells, 1 << 20) + (2 * deepest if ties == "stable" else 0)
+    distances = bits + 9
+    bytes_each = 16 * distances * (classes + 8) + (2 * deepest if ties == "stable" else 0)
     size = max(1, WORKING_BYTES // bytes_each)
     for start in range(0, len(positions), size):
         yield positions[start : start + size]
 
 
-def _ranking(
+def _rankings(
     sides: tuple[hamming.Array, ...], ties: str, deepest: int, threads: int | None
-) -> tuple[Ranking, np.ndarray[Any, Any]]:
-    """Return the rankings of some queries, and the database's items at each level."""
+) -> tuple[Ranking, TiedRanking]:
+    """Return the rankings of some queries, and the best there could be."""
     counts = _to_numpy(hamming.histogram(*sides, threads=threads))
-    totals = counts.sum(axis=1, dtype=np.int64)
+    ideal = ideal_ranking(counts.sum(axis=1, dtype=np.int64))
     if ties == "expected":
-        return TiedRanking(counts), totals
+        return TiedRanking(counts), ideal
     gains = hamming.ranked_gains(*sides, first=deepest, threads=threads)
-    return StableRanking(_to_numpy(gains).astype(np.uint16, copy=False)), totals
+    return StableRanking(_to_numpy(gains).astype(np.uint16, copy=False)), ideal
 
 
 def _curves(means: Mapping[str, float], drawn: Sequence[int]) -> dict[str, Sequence[float]]:

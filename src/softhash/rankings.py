@@ -14,6 +14,7 @@ import numpy.typing as npt
 from softhash._ties import mean_reciprocal, running_sums
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 class Ranking(Protocol):
@@ -33,6 +34,11 @@ class Ranking(Protocol):
 
     def average_gain(self, n: int) -> Floats:
         """Average the mean gain so far at each relevant item of the first n."""
+
+
+def _sum_before(values: Floats) -> Floats:
+    """Sum the values of all groups before each."""
+    return np.cumsum(values, axis=1) - values
 
 
 @lru_cache(maxsize=4)
@@ -59,97 +65,120 @@ class TiedRanking:
         level = np.arange(counts.shape[2])
         weights = np.stack([np.ones_like(level), level > 0, level, 2.0**level - 1], axis=1)
         sums: Floats = np.pad(counts @ weights, ((0, 0), (0, 1), (0, 0)))  # ends in an empty group
-        self.size: Floats = sums[..., 0]
-        self.hits: Floats = sums[..., 1]
-        self.gains: Floats = sums[..., 2]
-        self.exponential: Floats = sums[..., 3]
+        self.size, self.hits, self.gains, self.exponential = (
+            np.ascontiguousarray(sums[..., i]) for i in range(4)
+        )
         self.items = int(self.size[0].sum()) if len(self.size) else 0
 
     def relevant(self, n: int) -> Floats:
         """Count the relevant items among the first n, on average."""
-        return self._sum(self.hits, n)
+        cut, share = self._cut(n)
+        return self._hits_before[cut] + share * self.hits[cut]
 
     def gain(self, n: int) -> Floats:
         """Sum the gains of the first n, on average."""
-        return self._sum(self.gains, n)
+        cut, share = self._cut(n)
+        return self._gains_before[cut] + share * self.gains[cut]
 
     def dcg(self, n: int) -> Floats:
         """Give every item of a group the group's mean gain, for that is what it has on average."""
-        discount = _discounts(self.items)
-        stop = np.minimum(self._end, n)
-        span = discount[stop] - discount[np.minimum(self._start, n)]
-        total: Floats = (self.exponential * span / self._divisor).sum(axis=1)
-        return total
+        cut, _ = self._cut(n)
+        discounts = _discounts(self.items)
+        span = discounts[min(n, self.items)] - discounts[self._start[cut]]
+        dcg: Floats = self._dcg_before[cut] + self.exponential[cut] / self._divisor[cut] * span
+        return dcg
 
     def average_precision(self, n: int) -> Floats:
         """Average precision, divided by the relevant items that make the cut."""
-        return self._average(self.hits, n)
+        return self._average(self.hits, self._hits_before, self._precision_before, n)
 
     def average_gain(self, n: int) -> Floats:
         """Average the mean gain so far, divided by the relevant items that make the cut."""
-        return self._average(self.gains, n)
+        return self._average(self.gains, self._gains_before, self._mean_gain_before, n)
 
     @cached_property
-    def _end(self) -> npt.NDArray[np.int64]:
+    def _end(self) -> Integers:
         return np.cumsum(self.size, axis=1).astype(np.int64)
 
     @cached_property
-    def _start(self) -> npt.NDArray[np.int64]:
+    def _start(self) -> Integers:
         return self._end - self.size.astype(np.int64)
 
     @cached_property
     def _divisor(self) -> Floats:
         return np.maximum(self.size, 1.0)
 
-    def _cut(self, n: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Index, for each query, the first group that is not wholly within the first n."""
+    @cached_property
+    def _hits_before(self) -> Floats:
+        return _sum_before(self.hits)
+
+    @cached_property
+    def _gains_before(self) -> Floats:
+        return _sum_before(self.gains)
+
+    @cached_property
+    def _dcg_before(self) -> Floats:
+        discounts = _discounts(self.items)
+        span = discounts[self._end] - discounts[self._start]
+        return _sum_before(self.exponential * span / self._divisor)
+
+    @cached_property
+    def _precision_before(self) -> Floats:
+        return _sum_before(self._added_by_groups(self.hits, self._hits_before))
+
+    @cached_property
+    def _mean_gain_before(self) -> Floats:
+        return _sum_before(self._added_by_groups(self.gains, self._gains_before))
+
+    def _cut(self, n: int) -> tuple[tuple[Integers, Integers], Floats]:
+        """Index each query's first group not wholly within the first n; the share that is."""
         whole = np.minimum((self._end <= n).sum(axis=1), self.size.shape[1] - 1)
-        return np.arange(len(whole)), whole
+        cut = np.arange(len(whole)), whole
+        return cut, (min(n, self.items) - self._start[cut]) / self._divisor[cut]
 
-    def _before(self, values: Floats) -> Floats:
-        """Sum the values of all groups before each."""
-        return np.cumsum(values, axis=1) - values
-
-    def _sum(self, values: Floats, n: int) -> Floats:
-        """Sum over the first n items; a group that is cut gives its share."""
-        cut = self._cut(n)
-        share = (n - self._start[cut]) / self._divisor[cut]
-        return self._before(values)[cut] + share * values[cut]
-
-    def _average(self, gains: Floats, n: int) -> Floats:
-        """Mean over all orders of 1/M · Σ rel(i) · (gain of the first i)/i; M = Σ rel(i).
+    def _added_by_groups(self, gains: Floats, before: Floats) -> Floats:
+        """Return what each group adds to Σ rel(i) · (gain of the first i)/i, on average.
 
         A group that starts after A items with gain G, and has N items of which R are relevant with
         mean gain g, adds R/N · [(G + g)·H₁ + (R − 1)/(N − 1) · g·H₂], where H₁ = Σ 1/(A + j) and
         H₂ = Σ (j − 1)/(A + j) for j = 1 … N: an item is relevant with chance R/N, and then each of
         the j − 1 items of the group before it with chance (R − 1)/(N − 1).
-
-        In the group that is cut after m items, R and N become K and m, where K, the relevant items
-        that make the cut, is hypergeometric; and M = B + K is random too. Dividing the polynomial
-        in K by B + K leaves only the mean of 1/(B + K) to compute.
         """
-        cut = self._cut(n)
         harmonic = _harmonic(self.items)
-        a, b, size, hits = self._start, self._before(self.hits), self._divisor, self.hits
-        before, mean = self._before(gains), gains / np.maximum(hits, 1.0)
+        h1 = harmonic[self._end] - harmonic[self._start]
+        h2 = self.size - (self._start + 1) * h1
+        g = gains / np.maximum(self.hits, 1.0)
+        others = (self.hits - 1) / np.maximum(self.size - 1, 1.0)
+        added: Floats = self.hits / self._divisor * ((before + g) * h1 + others * g * h2)
+        return added
 
-        h1 = harmonic[self._end] - harmonic[a]
-        h2 = self.size - (a + 1) * h1
-        others = (hits - 1) / np.maximum(size - 1, 1.0)
-        whole = hits / size * ((before + mean) * h1 + others * mean * h2)
-        total = self._before(whole)[cut]
+    def _average(self, gains: Floats, before: Floats, summed: Floats, n: int) -> Floats:
+        """Mean over all orders of 1/M · Σ rel(i) · (gain of the first i)/i; M = Σ rel(i).
 
-        m = np.minimum(n, self.items) - a[cut]
-        b, g, before = b[cut], mean[cut], before[cut]
-        reciprocal, some = mean_reciprocal(self.size[cut], hits[cut], m, b)
-        h1 = harmonic[a[cut] + m] - harmonic[a[cut]]
-        h2 = m - (a[cut] + 1) * h1
-        k = m * hits[cut] / size[cut]
+        Of the group that is cut, m items stay. R and N of the formula above become K and m, where
+        K, the relevant items that make the cut, is hypergeometric; and M = B + K is random too.
+        Dividing the polynomial in K by B + K leaves only the mean of 1/(B + K) to compute.
+        """
+        cut, share = self._cut(n)
+        start, size, hits = self._start[cut], self.size[cut], self.hits[cut]
+        b = self._hits_before[cut]
+        m = np.minimum(n, self.items) - start
+        reciprocal, some = mean_reciprocal(size, hits, m, b)
         first = some - b * reciprocal  # mean of K/(B + K)
-        second = k - (1 + b) * some + b * (b + 1) * reciprocal  # mean of K(K − 1)/(B + K)
-        split = (before + g) * h1 * first + g * h2 * second / np.maximum(m - 1, 1)
-        average: Floats = total * reciprocal + split / np.maximum(m, 1)
+        second = share * hits - (1 + b) * some + b * (b + 1) * reciprocal  # of K(K − 1)/(B + K)
+
+        harmonic = _harmonic(self.items)
+        h1 = harmonic[start + m] - harmonic[start]
+        h2 = m - (start + 1) * h1
+        g = gains[cut] / np.maximum(hits, 1.0)
+        split = (before[cut] + g) * h1 * first + g * h2 * second / np.maximum(m - 1, 1)
+        average: Floats = summed[cut] * reciprocal + split / np.maximum(m, 1)
         return average
+
+
+def ideal_ranking(totals: Integers) -> TiedRanking:
+    """Rank items in the best order; ``totals`` (queries, levels) has how many there are of each."""
+    return TiedRanking(np.flip(totals[:, None, :] * np.eye(totals.shape[1], dtype=int), axis=1))
 
 
 class StableRanking:
