@@ -182,8 +182,8 @@ def _rankings(
     sides: tuple[hamming.Array, ...], ties: str, deepest: int, threads: int | None
 ) -> tuple[Ranking, TiedRanking]:
     """Return the rankings of some queries, and the best there could be."""
-    counts = _to_numpy(hamming.histogram(*sides, threads=threads))
-    ideal = ideal_ranking(counts.sum(axis=1, dtype=np.int64))
+    counts = hamming.histogram(*sides, threads=threads)
+    ideal = ideal_ranking(_to_numpy(counts.sum(1)))
     if ties == "expected":
         return TiedRanking(counts), ideal
     gains = hamming.ranked_gains(*sides, first=deepest, threads=threads)

@@ -6,7 +6,7 @@ Every method returns one value a query.
 """
 
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,15 @@ class Ranking(Protocol):
         """Average the mean gain so far at each relevant item of the first n."""
 
 
+def _weighted_sums(counts: Any, weights: Floats) -> Floats:
+    """Sum counts (queries, groups, levels) with each row of weights, where the counts are."""
+    if not hasattr(counts, "cpu"):
+        return np.moveaxis(np.asarray(counts, np.float64) @ weights.T, 2, 0)
+    on_device = counts.new_tensor(weights, dtype=counts.double().dtype)
+    sums: Floats = (counts.double() @ on_device.T).permute(2, 0, 1).contiguous().cpu().numpy()
+    return sums
+
+
 def _sum_before(values: Floats) -> Floats:
     """Sum the values of all groups before each."""
     return np.cumsum(values, axis=1) - values
@@ -56,19 +65,17 @@ def _discounts(n: int) -> Floats:
 class TiedRanking:
     """Rankings as groups of tied items, nearest first; every value is the mean over their orders.
 
-    ``counts`` (queries, groups, levels) holds how many items of each group have gain 0, 1, 2, …
-    An item is relevant when its gain is above 0.
+    ``counts`` (queries, groups, levels) holds how many items of each group have gain 0, 1, 2, …,
+    as an array or a tensor. An item is relevant when its gain is above 0.
     """
 
-    def __init__(self, counts: npt.ArrayLike) -> None:
-        counts = np.asarray(counts, np.float64)
+    def __init__(self, counts: Any) -> None:
         level = np.arange(counts.shape[2])
-        weights = np.stack([np.ones_like(level), level > 0, level, 2.0**level - 1], axis=1)
-        sums: Floats = np.pad(counts @ weights, ((0, 0), (0, 1), (0, 0)))  # ends in an empty group
-        self.size, self.hits, self.gains, self.exponential = (
-            np.ascontiguousarray(sums[..., i]) for i in range(4)
-        )
-        self.items = int(self.size[0].sum()) if len(self.size) else 0
+        weights = np.stack([np.ones_like(level), level > 0, level, 2.0**level - 1])
+        sums = np.zeros((4, counts.shape[0], counts.shape[1] + 1))  # ends in an empty group
+        sums[:, :, :-1] = _weighted_sums(counts, weights)
+        self.size, self.hits, self.gains, self.exponential = sums
+        self.items = int(self.size[0].sum()) if counts.shape[0] else 0
 
     def relevant(self, n: int) -> Floats:
         """Count the relevant items among the first n, on average."""
