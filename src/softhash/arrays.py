@@ -22,21 +22,23 @@ def read_array(path: Path) -> npt.NDArray[np.generic]:
         raise InputError(f"{path} does not exist") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a folder, not a .npy file") from None
-    except (ValueError, EOFError, OSError, SyntaxError) as error:
-        reason = "it holds Python objects" if "pickle" in str(error).lower() else str(error)
-        if _has_magic(path) is False:
-            reason = "it does not start like one"
+    except Exception as error:  # a damaged header makes numpy raise nearly anything
         raise InputError(
-            f"{path} is no readable .npy array: {reason}; write it with numpy.save(…)"
+            f"{path} is no readable .npy array: {_reason(path, error)}; write it with numpy.save"
         ) from None
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path} is an archive of arrays (.npz); save each array as .npy")
     return array
 
 
-def _has_magic(path: Path) -> bool:
+def _reason(path: Path, error: Exception) -> str:
+    """Say in a few words why numpy could not read the file."""
+    if isinstance(error, PermissionError):
+        return "it may not be read"
     with path.open("rb") as file:
-        return file.read(6) == b"\x93NUMPY"
+        if file.read(6) != b"\x93NUMPY":
+            return "it does not start like one"
+    return "it holds Python objects" if "Python objects" in str(error) else "it is damaged"
 
 
 def read_codes(path: Path, bits: int, layout: str = "auto") -> Codes:

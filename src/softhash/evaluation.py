@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from softhash import hamming
+from softhash.codes import row_bytes
 from softhash.errors import InputError, UsageError, unknown_name
 from softhash.files import write_whole
 from softhash.metrics import METRICS
@@ -95,6 +96,7 @@ def evaluate_codes(
     if ties not in TIES:
         raise unknown_name("tie rule", ties, TIES)
     check_rows(query_codes, database_codes, query_labels, database_labels)
+    _check_bits(query_codes, bits)
     n = len(database_codes)
     cuts = _cuts(at, n)
     drawn = {min(cut, n): None for cut in curves if cut > 0}
@@ -146,6 +148,13 @@ def check_rows(
         raise InputError(
             f"{names[2]} has {query_labels.shape[1]} classes and {names[3]} "
             f"{database_labels.shape[1]}; both must name the same classes in the same order"
+        )
+
+
+def _check_bits(codes: hamming.Array, bits: int) -> None:
+    if codes.shape[1] != row_bytes(bits):
+        raise InputError(
+            f"codes have {codes.shape[1]} bytes a row, but {bits} bits need {row_bytes(bits)}"
         )
 
 

@@ -39,7 +39,8 @@ class Ranking(Protocol):
 def _weighted_sums(counts: Any, weights: Floats) -> Floats:
     """Sum counts (queries, groups, levels) with each row of weights, where the counts are."""
     if not hasattr(counts, "cpu"):
-        return np.moveaxis(np.asarray(counts, np.float64) @ weights.T, 2, 0)
+        on_host: Floats = np.moveaxis(np.asarray(counts, np.float64) @ weights.T, 2, 0)
+        return on_host
     on_device = counts.new_tensor(weights, dtype=counts.double().dtype)
     sums: Floats = (counts.double() @ on_device.T).permute(2, 0, 1).contiguous().cpu().numpy()
     return sums
@@ -74,7 +75,10 @@ class TiedRanking:
         weights = np.stack([np.ones_like(level), level > 0, level, 2.0**level - 1])
         sums = np.zeros((4, counts.shape[0], counts.shape[1] + 1))  # ends in an empty group
         sums[:, :, :-1] = _weighted_sums(counts, weights)
-        self.size, self.hits, self.gains, self.exponential = sums
+        self.size: Floats = sums[0]
+        self.hits: Floats = sums[1]
+        self.gains: Floats = sums[2]
+        self.exponential: Floats = sums[3]
         self.items = int(self.size[0].sum()) if counts.shape[0] else 0
 
     def relevant(self, n: int) -> Floats:

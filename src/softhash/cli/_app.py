@@ -14,6 +14,7 @@ from softhash.cli import demo, evaluate
 from softhash.cli._output import fail
 from softhash.errors import SofthashError
 
+INTERRUPTED = 130
 VERBOSE = ("-v", "--verbose")
 WRONG_USE: Any = typer.BadParameter.__bases__[0]  # click's UsageError, wherever typer keeps it
 
@@ -66,9 +67,8 @@ def main() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     logging.getLogger("softhash").setLevel(logging.DEBUG if verbose else logging.INFO)
     try:
-        sys.exit(app(arguments, prog_name="softhash", standalone_mode=False))
-    except KeyboardInterrupt:
-        fail("interrupted", code=130)
+        code = app(arguments, prog_name="softhash", standalone_mode=False)
+        sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
@@ -77,9 +77,10 @@ def main() -> None:
             raise
         text = error.format_message() if isinstance(error, WRONG_USE) else str(error)
         fail(text, code=error.exit_code)
-    except typer.Abort:
-        fail("interrupted", code=130)
     except Exception as error:
         if verbose:
             raise
         fail(f"{type(error).__name__}: {error} (a defect; run again with -v for details)", code=1)
+    if code == INTERRUPTED:
+        fail("interrupted", code=INTERRUPTED)
+    sys.exit(code)

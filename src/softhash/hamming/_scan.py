@@ -176,12 +176,10 @@ def scan(
         tile, where, alive = rows[words * start : words * stop], places[:0], live[:0]
         if live.size:
             alive = live[start >> 6 : (stop + 63) >> 6]
-            count = count_live(alive)
-            if len(queries) > 1 and GATHER_BELOW * count < stop - start:
+            count = count_live(alive) if len(queries) > 1 else TILE
+            if GATHER_BELOW * count < stop - start:
                 _gather(tile, alive, chosen, places, width)
                 tile, where, alive = chosen[: words * count], places[:count], live[:0]
-            elif count == stop - start:
-                alive = live[:0]
         for i in range(len(queries)):
             _scan_tile(
                 queries[i], tile, where, alive, base + start,
