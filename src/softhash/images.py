@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from PIL import Image
 
 from softhash.decoding import MAX_PIXELS, ImageError, ImageSource, image_size, open_image
 from softhash.errors import InputError
+
+if TYPE_CHECKING:
+    from softhash.splits import Split
 
 __all__ = ["MAX_PIXELS", "ImageError", "ImageSet", "ImageSource", "image_size", "open_image"]
 
@@ -134,3 +137,19 @@ class ImageSet:
         }
         names = tuple(self.file_names[i] for i in chosen)
         return replace(self, file_names=names, labels=self.labels[chosen], partition=partition)
+
+    def split(
+        self, protocol: str | os.PathLike[str] = "random", *, seed: int = 0, **options: object
+    ) -> "Split":
+        """Split the set: `train, query, database = images.split("random", seed=0)`.
+
+        Args:
+            protocol: one of `softhash.protocols.PROTOCOLS`, or the path of a .json file that
+                `Split.save` wrote.
+            seed: what the draw depends on, beside the file names.
+            options: the protocol's own, such as `query=500`, and `train_in_database=True`.
+
+        """
+        from softhash import protocols  # which builds on this module
+
+        return protocols.split(self, protocol, seed=seed, **options)
