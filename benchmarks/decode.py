@@ -1,23 +1,20 @@
-"""Pictures a second from JPEG files to uint8 batches, against a bare Pillow loop.
+"""From JPEG files to uint8 batches of 224×224, against a bare Pillow loop on the same files.
 
-`python -m benchmarks.decode` draws its photos itself, smoothed noise with fine detail, into a
-temporary folder. Both sides read the same files in turns, and the best turn of each counts.
+The photos are drawn here, smoothed noise with fine detail, into a temporary folder. Threads need
+idle cores: a machine that is busy with other work shows less than they can do.
 """
 
-import os
-import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 from PIL import Image
 
+from benchmarks._timing import Row, best_times, row
 from softhash.images import ImageSet
-from softhash.loading import load, usable_cores
+from softhash.loading import load
 
 SIDE = 224
-TURNS = 5
 CASES = (
     # case, width, height, photos, target
     ("500-px photos", 500, 375, 600, 1.6),
@@ -63,47 +60,23 @@ def softhash(images: ImageSet) -> None:
             raise RuntimeError(batch.broken[0].reason)
 
 
-def rate(run: Callable[[ImageSet], None], images: ImageSet) -> float:
-    """Time one pass over all pictures."""
-    start = time.perf_counter()
-    run(images)
-    return len(images) / (time.perf_counter() - start)
-
-
-def rows() -> list[dict[str, object]]:
+def rows() -> list[Row]:
     """Measure every case."""
-    measured: list[dict[str, object]] = []
+    lines = []
     for case, width, height, count, target in CASES:
         with TemporaryDirectory() as folder:
             images = draw(Path(folder), width, height, count)
-            turns = [(rate(bare_pillow, images), rate(softhash, images)) for _ in range(TURNS)]
-        peer, ours = (max(rates) for rates in zip(*turns, strict=True))
-        measured.append(
-            {
-                "benchmark": "decode",
-                "case": case,
-                "peer": peer,
-                "ours": ours,
-                "unit": "img/s",
-                "ratio": ours / peer,
-                "target": target,
+            runs = {
+                "peer": lambda images=images: bare_pillow(images),
+                "ours": lambda images=images: softhash(images),
             }
-        )
-    return measured
-
-
-def main() -> None:
-    """Print the table."""
-    before = os.getloadavg()[0]
-    print(f"{'':22}{'Pillow loop':>14}{'softhash':>14}{'ratio':>8}{'target':>9}")
-    for row in rows():
-        print(
-            f"{row['case']:22}{row['peer']:8.1f} img/s{row['ours']:8.1f} img/s"
-            f"{row['ratio']:7.2f}x{row['target']:8.1f}x"
-        )
-    # Threads need idle cores: a machine that is busy with other work shows less than they can do.
-    print(f"{usable_cores()} cores; load before {before:.1f}, after {os.getloadavg()[0]:.1f}")
+            times = best_times(runs, rounds=5)
+        peer, ours = (times[name] / count * 1000 for name in ("peer", "ours"))
+        lines.append(row("decode", case, peer, ours, "ms/picture", target))
+    return lines
 
 
 if __name__ == "__main__":
-    main()
+    from benchmarks.__main__ import show
+
+    show(rows())

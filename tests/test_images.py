@@ -81,7 +81,7 @@ def test_save_as_jsonl_keeps_what_pictures_have(images):
 def test_save_overwrites_only_with_force_and_leaves_nothing_half_done(images, monkeypatch):
     path = images.save(images.root)
     before = path.read_bytes()
-    with pytest.raises(UsageError, match="force"):
+    with pytest.raises(InputError, match="force"):
         images.save(images.root)
     assert images.select([0]).save(images.root, force=True) == path
     assert path.read_bytes() != before

@@ -8,9 +8,10 @@ import pytest
 from PIL import Image
 
 from softhash.decoding import open_image
+from softhash.devices import usable_cores
 from softhash.errors import InputError, UsageError
 from softhash.images import ImageSet
-from softhash.loading import THREAD_NAME, load, usable_cores
+from softhash.loading import THREAD_NAME, load
 
 COUNT = 23
 

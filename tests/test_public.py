@@ -7,6 +7,7 @@ import softhash
 def test_the_public_door_holds_exactly_these_names():
     assert softhash.__all__ == sorted(softhash.__all__)
     assert set(softhash.__all__) == {
+        "ImageSet",
         "InputError",
         "MissingExtraError",
         "Report",
@@ -14,6 +15,7 @@ def test_the_public_door_holds_exactly_these_names():
         "UsageError",
         "evaluate_codes",
         "nearest",
+        "open_image",
         "pack",
         "unpack",
         "within",

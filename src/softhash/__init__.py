@@ -9,10 +9,12 @@ if TYPE_CHECKING:
     from softhash.codes import pack, unpack
     from softhash.evaluation import Report, evaluate_codes
     from softhash.hamming import nearest, within
+    from softhash.images import ImageSet, open_image
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "ImageSet",
     "InputError",
     "MissingExtraError",
     "Report",
@@ -20,15 +22,18 @@ __all__ = [
     "UsageError",
     "evaluate_codes",
     "nearest",
+    "open_image",
     "pack",
     "unpack",
     "within",
 ]
 
 _HOMES = {
+    "ImageSet": "softhash.images",
     "Report": "softhash.evaluation",
     "evaluate_codes": "softhash.evaluation",
     "nearest": "softhash.hamming",
+    "open_image": "softhash.images",
     "pack": "softhash.codes",
     "unpack": "softhash.codes",
     "within": "softhash.hamming",

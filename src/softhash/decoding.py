@@ -142,9 +142,7 @@ def _orientation(image: Image.Image) -> int:
         return 1
     try:
         return int(image.getexif().get(_ORIENTATION, 1))
-    except (
-        Exception
-    ):  # broken EXIF data must not cost the picture, and it breaks in as many ways as pixels
+    except Exception:  # broken EXIF data must not cost the picture, and it breaks in many ways
         return 1
 
 

@@ -1,5 +1,6 @@
 """Where work runs: the processor, or a CUDA device through torch."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,13 @@ import numpy.typing as npt
 from softhash.errors import UsageError, unknown_name
 
 DEVICES = ("auto", "cpu", "cuda")
+
+
+def usable_cores() -> int:
+    """Count the processor cores this process may use, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def pick_device(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and where what can be made again is kept."""
 
 import os
 import tempfile
@@ -10,19 +10,24 @@ from softhash.errors import InputError
 def write_whole(path: Path, content: str | bytes, *, force: bool = False) -> None:
     """Write a file through a neighbour that takes its name when it is complete and on disk."""
     if path.exists() and not force:
-        raise InputError(f"{path} exists; remove it, or say --force to overwrite it")
-    data = content.encode() if isinstance(content, str) else content
+        raise InputError(f"{path} exists; to overwrite it, use --force (in Python: force=True)")
     try:
+        data = content.encode() if isinstance(content, str) else content
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        Path(name).unlink(missing_ok=True)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except (OSError, UnicodeEncodeError) as error:  # a file's name may hold what no encoding has
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot write {path}: {reason}") from error
+
+
+def cache_folder() -> Path:
+    """Return the user's folder for what can be made again, as the XDG convention has it."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "softhash"

@@ -23,7 +23,7 @@ from softhash.decoding import MAX_PIXELS, ImageError, ImageSource, image_size, o
 from softhash.errors import InputError
 
 if TYPE_CHECKING:
-    from softhash.splits import Split
+    from softhash.protocols.splits import Split
 
 __all__ = ["MAX_PIXELS", "ImageError", "ImageSet", "ImageSource", "image_size", "open_image"]
 
@@ -75,15 +75,19 @@ class ImageSet:
         """Read a collection from a folder, or from a file that lists it.
 
         Args:
-            path: a folder (its layout is detected) or a metadata.csv, .jsonl or .json file.
+            path: a folder (its layout is detected), a metadata.csv, .jsonl or .json file, or
+                `scenes`, the built-in drawn collection.
             format: one of `softhash.formats.FORMATS`, where detection is not wanted.
             options: the named arguments of that format's reader, such as `difficult="drop"` for
             VOC.
 
         """
-        from softhash import formats  # the readers build ImageSets: they import this module
+        from softhash import formats, scenes  # the readers build ImageSets: they import this module
 
-        return formats.read(Path(path), format, **options)
+        path = Path(path)
+        if path == Path("scenes") and not path.exists():
+            path = scenes.built_in()
+        return formats.read(path, format, **options)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the set as a table, metadata.csv by default, that `read` reads back.

@@ -8,7 +8,6 @@ no `if __name__ == "__main__"` in the script that calls. What they cannot do is 
 that crashes the interpreter; a picture that merely cannot be read is reported and skipped.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softhash.decoding import ImageError, open_image
+from softhash.devices import usable_cores
 from softhash.errors import InputError, UsageError
 from softhash.images import ImageSet
 
@@ -90,13 +90,6 @@ def load(
         ahead = max(2, -(-2 * threads // batch_size))
         batches = _ahead(images, shape, chunks, min(threads, len(positions)), ahead)
     return _with_progress(batches, progress, len(positions))
-
-
-def usable_cores() -> int:
-    """Count the cores this process may use, which can be fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def as_height_and_width(size: Size) -> tuple[int, int]:

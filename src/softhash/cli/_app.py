@@ -10,7 +10,8 @@ import typer
 from typer.core import TyperGroup
 
 from softhash import __version__
-from softhash.cli import demo, evaluate
+from softhash.cli import check, demo, evaluate
+from softhash.cli import list as list_command
 from softhash.cli._output import fail
 from softhash.errors import SofthashError
 
@@ -40,7 +41,9 @@ app = typer.Typer(
     help="Find pictures by what is in them: binary codes whose Hamming distance follows labels.",
 )
 app.command()(demo.demo)
+app.command()(check.check)
 app.command()(evaluate.evaluate)
+app.command("list")(list_command.list_names)
 
 
 def _print_version(wanted: bool) -> None:

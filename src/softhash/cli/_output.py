@@ -7,22 +7,22 @@ from typing import Any, NoReturn
 from rich.console import Console
 from rich.markup import escape
 
-_stderr = Console(stderr=True, soft_wrap=True, highlight=False)
+stderr = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
 def say(text: str) -> None:
     """Tell the person something that is not the result."""
-    _stderr.print(escape(text))
+    stderr.print(escape(text))
 
 
 def warn(text: str) -> None:
     """Tell the person something to keep in mind about the result."""
-    _stderr.print(f"[yellow]note:[/] {escape(text)}")
+    stderr.print(f"[yellow]note:[/] {escape(text)}")
 
 
 def fail(text: str, *, code: int) -> NoReturn:
     """Tell the person what went wrong, and exit."""
-    _stderr.print(f"[red]error:[/] {escape(text)}")
+    stderr.print(f"[red]error:[/] {escape(text)}")
     sys.exit(code)
 
 

@@ -11,18 +11,20 @@ from softhash.metrics import METRICS
 def print_report(report: Report) -> None:
     """Print metrics by cut-off, and the contract's main points under them."""
     cuts = list(report.contract["at"])
-    table = Table(box=box.SIMPLE_HEAD, caption_justify="left", caption=_caption(report))
+    table = Table(box=box.SIMPLE_HEAD)
     table.add_column("")
     for cut in cuts:
         table.add_column(f"@{cut}", justify="right")
     for metric in METRICS:
         table.add_row(metric, *(f"{report.metrics[f'{metric}@{cut}']:.4f}" for cut in cuts))
-    Console().print(table)
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(table)
+    console.print(_summary(report))
 
 
-def _caption(report: Report) -> str:
+def _summary(report: Report) -> str:
     contract = report.contract
     return (
-        f"{contract['queries']:,} queries, {contract['database']:,} items, "
+        f"  {contract['queries']:,} queries, {contract['database']:,} items, "
         f"{contract['bits']} bits, ties {contract['ties']}"
     )

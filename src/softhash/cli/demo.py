@@ -1,45 +1,115 @@
 """``softhash demo``: what there is to see, in a minute."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-def demo() -> None:
-    """Show what softhash does, on codes that are made up: exact search, and metrics under ties."""
-    import numpy as np
+import typer
+
+if TYPE_CHECKING:
     from rich.console import Console
 
-    from softhash import evaluate_codes, nearest, pack
+    from softhash.images import ImageSet
+    from softhash.protocols.splits import Split
+
+BITS = 16
+
+
+def demo(
+    folder: Annotated[Path, typer.Option("--dir", help="Where to write.")] = Path("demo"),
+) -> None:
+    """Draw a collection, split it, search and measure made-up codes; write contact sheets."""
+    from rich.console import Console
+
+    from softhash.images import ImageSet
+
+    console = Console(highlight=False, soft_wrap=True)
+    images = ImageSet.read(_draw(folder / "scenes"))
+    console.print(f"[bold]1. A collection[/]: {images!r}")
+    _save_sheet(images, range(40), folder / "scenes.png")
+    split = images.split("random", seed=0)
+    console.print(f"[bold]2. A split[/]: {split!r}")
+    sides = _made_up_codes(split)
+    console.print(
+        f"[bold]3. Codes[/] of {BITS} bits. Training is still to come: these are made of the "
+        "labels, with noise."
+    )
+    _search(console, split, sides, folder / "hits.png")
+    _evaluate(console, sides)
+    console.print(f"\nTo look at: {folder / 'scenes.png'} and {folder / 'hits.png'}")
+
+
+def _draw(folder: Path) -> Path:
+    """Draw the scenes unless they are there."""
+    from softhash import scenes
+    from softhash.cli._progress import progress_of
+    from softhash.scenes.collection import METADATA
+
+    if not (folder / METADATA).exists():
+        with progress_of("drawing scenes") as progress:
+            scenes.write(folder, progress=lambda done: progress(done, 3000))
+    return folder
+
+
+def _save_sheet(images: "ImageSet", positions: range, path: Path) -> None:
+    from softhash.sheets import contact_sheet
+
+    contact_sheet([images.open(i) for i in positions], columns=8).save(path)
+
+
+def _made_up_codes(split: "Split") -> tuple[Any, ...]:
+    """Project labels at random and add noise: shared labels bring codes together."""
+    import numpy as np
+
+    from softhash import pack
+
+    rng = np.random.default_rng(0)
+    projection = rng.normal(size=(len(split.images.classes), BITS))
+    labels = split.query.labels, split.database.labels
+    codes = [pack(side @ projection + rng.normal(size=(len(side), BITS))) for side in labels]
+    return *codes, *labels
+
+
+def _search(console: "Console", split: "Split", sides: tuple[Any, ...], path: Path) -> None:
+    """Show the nearest pictures of a few queries, framed as in the paper."""
+    from softhash import nearest
+    from softhash.sheets import QUERY, contact_sheet, frame_colour
+
+    queries, columns = 5, 10
+    pictures, frames = [], []
+    _, positions = nearest(sides[0][:queries], sides[1], k=columns - 1)
+    for query in range(queries):
+        shared = sides[3][positions[query]] @ sides[2][query]
+        wanted = int(sides[2][query].sum())
+        pictures += [split.query.open(query), *(split.database.open(i) for i in positions[query])]
+        frames += [QUERY, *(frame_colour(int(s), wanted) for s in shared)]
+    contact_sheet(pictures, columns, frames=frames).save(path)
+    console.print(
+        "[bold]4. Search[/]: five queries (left) and their nearest pictures; frames are green for "
+        "all labels shared, blue for some, red for none."
+    )
+
+
+def _evaluate(console: "Console", sides: tuple[Any, ...]) -> None:
+    """Measure, and show what the order of ties does to a number."""
+    import numpy as np
+
+    from softhash import evaluate_codes
     from softhash.cli._report import print_report
 
-    console = Console(highlight=False)
-    rng = np.random.default_rng(0)
-    queries, classes, bits = 500, 12, 16
-    labels = (rng.random((20_500, classes)) < 0.25).astype(np.uint8)
-    u = labels @ rng.normal(size=(classes, bits)) + rng.normal(size=(len(labels), bits))
-    codes = pack(u)
-    sides = codes[:queries], codes[queries:], labels[:queries], labels[queries:]
-
-    console.print(
-        f"{len(labels):,} made-up items with {labels.sum(axis=1).mean():.1f} labels each, "
-        f"coded in {bits} bits so that shared labels bring codes together.\n"
-    )
-    console.print("[bold]Search[/]: the five items nearest to the first query")
-    distances, positions = nearest(sides[0][:1], sides[1], k=5)
-    for distance, position in zip(distances[0], positions[0], strict=True):
-        shared = int(sides[3][position] @ sides[2][0])
-        console.print(f"  item {position:6}   distance {distance}   {shared} labels shared")
-
-    console.print("\n[bold]Evaluation[/]: exact means over all orders of items at equal distance")
-    print_report(evaluate_codes(*sides, bits=bits, at=(100, 5000, "all")))
-
-    relevant = (sides[3] @ sides[2].T).mean(axis=1)
-    console.print("[bold]Why ties matter[/]: the same codes, ranked by three sorts that break ties")
+    console.print("[bold]5. Evaluation[/]: exact means over all orders of items at equal distance")
+    report = evaluate_codes(*sides, bits=BITS, at=(100, 1000, "all"))
+    print_report(report)
+    relevant = (sides[3] @ sides[2].T > 0).mean(axis=1)
     orders = {
-        "ties as they come": np.arange(len(sides[1])),
-        "ties, best luck": np.argsort(-relevant, kind="stable"),
-        "ties, worst luck": np.argsort(relevant, kind="stable"),
+        "as the files lie": np.arange(len(relevant)),
+        "with best luck": np.argsort(-relevant, kind="stable"),
+        "with worst luck": np.argsort(relevant, kind="stable"),
     }
+    console.print("The same codes, ties broken by a sort:")
     for name, order in orders.items():
-        sorted_sides = sides[0], sides[1][order], sides[2], sides[3][order]
-        report = evaluate_codes(*sorted_sides, bits=bits, at=100, ties="stable")
-        console.print(f"  {name:18} MAP@100 {report.metrics['map@100']:.4f}")
-    mean = evaluate_codes(*sides, bits=bits, at=100).metrics["map@100"]
-    console.print(f"  {'over all orders':18} MAP@100 {mean:.4f}   (what softhash reports)")
+        database = sides[1][order], sides[3][order]
+        stable = evaluate_codes(
+            sides[0], database[0], sides[2], database[1], bits=BITS, at=100, ties="stable"
+        )
+        console.print(f"  {name:18} MAP@100 {stable.metrics['map@100']:.4f}")
+    console.print(f"  {'over all orders':18} MAP@100 {report.metrics['map@100']:.4f}")

@@ -58,10 +58,7 @@ def parse_json(text: str, where: str) -> object:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
         raise InputError(f"{where} is not JSON: {error.msg} at {place}") from None
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # numbers of thousands of digits, nesting without end
+    except (ValueError, RecursionError) as error:  # endless numbers, endless nesting
         raise InputError(f"{where} is not JSON that can be read: {error}") from None
 
 

@@ -3,11 +3,10 @@
 import csv
 import io
 import json
-import os
-import tempfile
 from pathlib import Path
 
-from softhash.errors import InputError, UsageError
+from softhash.errors import UsageError
+from softhash.files import write_whole
 from softhash.formats.table import NAMES, RESERVED
 from softhash.images import ImageSet
 
@@ -21,15 +20,13 @@ def write(images: ImageSet, path: Path, *, force: bool = False) -> Path:
         raise UsageError(
             f"a table in {folder} cannot name pictures in {root}; save to {root} or a folder above"
         )
-    if path.exists() and not force:
-        raise UsageError(f"{path} exists; to overwrite it, use force=True")
     names = [(root / name).relative_to(folder).as_posix() for name in images.file_names]
     splits: list[list[str]] = [[] for _ in names]
     for part, positions in (images.partition or {}).items():
         for i in positions:
             splits[i].append(part)
     text = _jsonl(images, names, splits) if as_jsonl else _csv(images, names, splits)
-    _replace(path, text)
+    write_whole(path, text, force=force)
     return path
 
 
@@ -55,18 +52,3 @@ def _jsonl(images: ImageSet, names: list[str], splits: list[list[str]]) -> str:
         cells = {"file_name": name, "labels": labels} | ({"split": split} if split else {})
         lines.append(json.dumps(cells, ensure_ascii=False) + "\n")
     return "".join(lines)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Make the file appear whole or not at all."""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-    except (OSError, UnicodeEncodeError) as error:  # a name may hold what no encoding has
-        raise InputError(f"{path} cannot be written: {error}") from error

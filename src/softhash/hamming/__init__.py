@@ -17,13 +17,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from softhash.devices import usable_cores
 from softhash.errors import InputError, UsageError
 from softhash.hamming import _cpu, _labels
-from softhash.hamming._cpu import available_threads
 from softhash.hamming._scan import count_live
 from softhash.hamming._words import Words, pack_mask
 
-__all__ = ["available_threads", "histogram", "nearest", "pack_mask", "ranked_gains", "within"]
+__all__ = ["histogram", "nearest", "pack_mask", "ranked_gains", "within"]
 
 Array: TypeAlias = Any  # a numpy array, or a torch tensor on a CUDA device
 
@@ -129,7 +129,7 @@ def _on_gpu(*arrays: Array) -> bool:
 def _threads(threads: int | None) -> int:
     if threads is not None and threads < 1:
         raise UsageError(f"threads is {threads}; it takes at least 1")
-    return threads or available_threads()
+    return threads or usable_cores()
 
 
 def _live(mask: Array | None, n: int) -> Words:

@@ -4,7 +4,6 @@ The kernels release the GIL, so plain threads run them side by side; every threa
 own, and several searches may run at once.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from softhash.codes import Codes
+from softhash.devices import usable_cores
 from softhash.hamming import _scan
 from softhash.hamming._words import Words, as_words, is_in_words, word_count
 
@@ -25,14 +25,9 @@ PADDED_AT_ONCE = 1 << 16  # rows that are no whole words are padded in chunks of
 SHORT_LISTS = 1 << 22  # candidates held at once: bounds the queries that are worked on together
 
 
-def available_threads() -> int:
-    """Count the processor cores this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(available_threads(), thread_name_prefix="softhash")
+    return ThreadPoolExecutor(usable_cores(), thread_name_prefix="softhash")
 
 
 def in_parts(

@@ -12,7 +12,7 @@ are drawn, never real.
 ['house', 'sheep', 'sky', 'tree']
 """
 
-from softhash.scenes.collection import write
+from softhash.scenes.collection import built_in, write
 from softhash.scenes.composition import CLASSES, draw
 
-__all__ = ["CLASSES", "draw", "write"]
+__all__ = ["CLASSES", "built_in", "draw", "write"]

@@ -1,7 +1,10 @@
 """The drawn pictures as a folder that can be read like any other collection."""
 
 import csv
+import io
+import logging
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -9,10 +12,28 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from softhash.errors import InputError, UsageError
+from softhash.files import cache_folder, write_whole
 from softhash.scenes.composition import draw
 
 METADATA = "metadata.csv"
 _CHUNK = 50  # pictures drawn between two reports of progress
+
+_log = logging.getLogger("softhash")
+
+
+def built_in() -> Path:
+    """Return the folder of the built-in collection, 3,000 pictures drawn when first asked for."""
+    folder = cache_folder() / "scenes-3000"
+    if not (folder / METADATA).exists():
+        _log.info("drawing the built-in collection of 3,000 scenes; once, a few seconds")
+        unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
+        try:
+            write(unfinished)
+            shutil.rmtree(folder, ignore_errors=True)
+            unfinished.rename(folder)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+    return folder
 
 
 def write(
@@ -42,7 +63,7 @@ def write(
         rows += chunk
         if progress:
             progress(len(rows))
-    _write_table(folder / METADATA, rows)
+    write_whole(folder / METADATA, _table(rows))
 
 
 def _drawn(
@@ -73,11 +94,10 @@ def _write_chunk(
     return rows
 
 
-def _write_table(path: Path, rows: list[tuple[str, str]]) -> None:
-    """Write the table of file names and labels under its name only when it is whole."""
-    unfinished = path.with_suffix(".tmp")
-    with unfinished.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(("file_name", "labels"))
-        table.writerows(rows)
-    unfinished.replace(path)
+def _table(rows: list[tuple[str, str]]) -> str:
+    """Lay out the table of file names and labels."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("file_name", "labels"))
+    table.writerows(rows)
+    return text.getvalue()

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from softhash.draws import minus, seeded_order
-from softhash.quotas import class_quota
+from softhash.protocols.draws import minus, seeded_order
+from softhash.protocols.quotas import class_quota
 
 LABELS = st.integers(1, 5).flatmap(
     lambda classes: st.integers(1, 40).flatmap(

@@ -22,13 +22,13 @@ from typing import SupportsIndex
 import numpy as np
 
 from softhash.copies import count_on_disk, identical_copies
-from softhash.draws import Drawn, Pool, minus, seeded_order
 from softhash.errors import InputError, UsageError, unknown_name
 from softhash.formats._files import several
-from softhash.given import given
 from softhash.images import ImageSet
-from softhash.quotas import nuswide21, per_class
-from softhash.splits import Split, load_split
+from softhash.protocols.draws import Drawn, Pool, minus, seeded_order
+from softhash.protocols.given import given
+from softhash.protocols.quotas import nuswide21, per_class
+from softhash.protocols.splits import Split, load_split
 
 QUERY, TRAIN = 1000, 4000
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.draws import Drawn, Pool, Positions
 from softhash.errors import UsageError
 from softhash.formats._files import several
+from softhash.protocols.draws import Drawn, Pool, Positions
 
 
 def class_quota(
@@ -56,7 +56,7 @@ def class_quota(
 
 
 def per_class(pool: Pool, *, query: int = 100, train: int = 500, count_once: bool = False) -> Drawn:
-    """Draw `query` and `train` pictures of each class, rest database; see `class_quota`."""
+    """100 queries and 500 train pictures, or as many as asked for, of each class; rest database."""
     labels, names = pool.images.labels, pool.images.classes
     columns = np.flatnonzero(labels[pool.order].sum(axis=0))
     absent = [name for i, name in enumerate(names) if i not in columns]
@@ -80,11 +80,11 @@ def per_class(pool: Pool, *, query: int = 100, train: int = 500, count_once: boo
     return Drawn(pool, parts[1], parts[0], rest.order, notes)
 
 
-def nuswide21(pool: Pool, *, count_once: bool = False) -> Drawn:
+def nuswide21(pool: Pool, *, count_once: bool = True) -> Drawn:
     """100 queries and 500 train pictures of each of the 21 NUS-WIDE classes, rest database.
 
-    A picture counts for all its classes, which gives fewer than 2,100 queries and 10,500 to train;
-    with count_once=True it counts for one, which gives these numbers.
+    A picture counts for the class that took it, which gives the paper's 2,100 queries and 10,500 to
+    train; with count_once=False it counts for all its classes, which gives fewer.
     """
     if len(pool.images.classes) != 21:
         raise UsageError(

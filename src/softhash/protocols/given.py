@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from softhash.draws import Drawn, Pool, Positions, minus
 from softhash.errors import UsageError
+from softhash.protocols.draws import Drawn, Pool, Positions, minus
 
 QUERY = ("query", "test", "val")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from softhash.errors import InputError, UsageError
 from softhash.images import ImageSet
 from softhash.protocols import PROTOCOLS, describe, options_of
-from softhash.splits import ROLES, Split
+from softhash.protocols.splits import ROLES, Split
 
 DATA = Path(os.environ.get("SOFTHASH_TEST_DATA", ""))
 with_data = pytest.mark.skipif(
@@ -146,6 +146,15 @@ def test_per_class_names_the_classes_that_have_too_few():
         collection(labels * 0).split("per-class")
 
 
+def test_nuswide21_draws_2100_queries_and_10500_to_train():
+    rng = np.random.default_rng(0)
+    labels = (rng.random((30_000, 21)) < 0.1).astype(np.uint8)
+    split = collection(labels).split("nuswide21")
+    assert sizes(split)[:2] == (10_500, 2_100)
+    for part, count in ((split.query, 100), (split.train, 500)):
+        assert (part.labels.sum(axis=0) >= count).all()
+
+
 def test_voc_main_stays_within_trainval():
     images = collection(ONES, trainval=list(range(50)), train=[0], val=[1])
     split = images.split("voc-main", query=5, train=20)
@@ -258,7 +267,7 @@ def test_nuswide21_reaches_its_quotas_on_the_published_labels(seed):
     )
     rows = [line.split() for line in text.decode().splitlines()]
     labels = np.array([row[1:] for row in rows]).astype(np.uint8)
-    split = collection(labels).split("nuswide21", seed=seed)
+    split = collection(labels).split("nuswide21", seed=seed, count_once=False)
     for part, count in ((split.query, 100), (split.train, 500)):
         reached = part.labels.sum(axis=0, dtype=int)
         assert reached.min() == count

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from softhash.draws import Positions
-from softhash.errors import InputError, UsageError
+from softhash.errors import InputError
+from softhash.files import write_whole
 from softhash.formats._files import read_json, several
 from softhash.images import ImageSet
+from softhash.protocols.draws import Positions
 
 ROLES = ("train", "query", "database")
 KIND = "softhash split 1"
@@ -121,11 +122,7 @@ class Split:
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the split to a JSON file that `load_split` reads."""
-        from softhash.formats._writing import _replace
-
         path = Path(path)
-        if path.exists() and not force:
-            raise UsageError(f"{path} exists; to overwrite it, use force=True")
         content = {
             "kind": KIND,
             "protocol": self.protocol,
@@ -135,7 +132,8 @@ class Split:
             "notes": self.notes,
             **self.members,
         }
-        _replace(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        write_whole(path, text, force=force)
         return path
 
 

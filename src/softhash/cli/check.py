@@ -1,0 +1,86 @@
+"""``softhash check``: is this collection what it should be."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from softhash.cli._output import print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from softhash.inspection import Inspection
+
+NAMES_SHOWN = 5
+BAR = 40  # characters of the longest bar
+
+
+def check(
+    data: Annotated[str, typer.Argument(help="A folder, a table, or `scenes`.")],
+    format: Annotated[
+        str | None, typer.Option("--format", help="Its layout, where detection is not wanted.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Look through a collection: counts, labels; missing, broken, duplicate, label-less files."""
+    from softhash.cli._progress import progress_of
+    from softhash.images import ImageSet
+    from softhash.inspection import inspect
+
+    images = ImageSet.read(data, format)
+    with progress_of("opening pictures") as progress:
+        found = inspect(images, progress=progress)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        _show(found)
+
+
+def _show(found: "Inspection") -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    images = found.images
+    mean = images.labels.sum() / max(len(images), 1)
+    console.print(f"[bold]{images.format}[/] in ", Text(str(images.root)), sep="")
+    console.print(
+        f"{len(images):,} pictures, {len(images.classes)} classes, {mean:.2f} labels a picture"
+    )
+    for name, part in (images.partition or {}).items():
+        console.print(f"  {name}: {len(part):,}")
+    if images.classes:
+        console.print("\n[bold]pictures by number of labels[/]")
+        _bars(console, {str(i): int(n) for i, n in enumerate(found.labels_per_image)})
+        console.print("\n[bold]pictures by class[/]")
+        by_count = sorted(found.images_per_class.items(), key=lambda item: (-item[1], item[0]))
+        _bars(console, dict(by_count))
+    console.print()
+    names = images.file_names
+    copies = [" = ".join(names[i] for i in group) for group in found.copies]
+    _findings(console, "missing", list(images.missing))
+    _findings(console, "broken", [one.reason for one in found.broken])
+    _findings(console, "duplicates", copies)
+    _findings(console, "without labels", found.unlabelled if images.classes else [])
+    for note in images.notes:
+        console.print("[yellow]note:[/]", Text(note))
+
+
+def _bars(console: "Console", counts: dict[str, int]) -> None:
+    longest = max(counts.values(), default=0)
+    width = max(map(len, counts), default=0)
+    for name, count in counts.items():
+        bar = "█" * round(BAR * count / max(longest, 1)) or ("▏" if count else "")
+        console.print(f"  {name:>{width}} ", f"[cyan]{bar}[/]", f" {count:,}", sep="")
+
+
+def _findings(console: "Console", what: str, items: list[str]) -> None:
+    """Count what was found and name the first few."""
+    from rich.text import Text
+
+    colour = "red" if items else "green"
+    console.print(f"[{colour}]{what}: {len(items):,}[/]")
+    for item in items[:NAMES_SHOWN]:
+        console.print("  ", Text(item), sep="", soft_wrap=True)
+    if len(items) > NAMES_SHOWN:
+        console.print(f"  and {len(items) - NAMES_SHOWN:,} more (--json names all)")

@@ -1,0 +1,104 @@
+"""``check``, ``list`` and ``demo``, as a person runs them."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from softhash import scenes
+from softhash.images import image_size
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "softhash", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Thirty scenes: one file gone, one cut short, one twice, one without labels."""
+    folder = tmp_path_factory.mktemp("collection") / "photos"
+    scenes.write(folder, count=30, workers=1)
+    (folder / "scene-00001.png").unlink()
+    cut = folder / "scene-00002.png"
+    cut.write_bytes(cut.read_bytes()[:800])
+    (folder / "scene-00004.png").write_bytes((folder / "scene-00003.png").read_bytes())
+    table = (folder / "metadata.csv").read_text().splitlines()
+    table[6] = table[6].split(",")[0] + ","
+    (folder / "metadata.csv").write_text("\n".join(table) + "\n")
+    return folder
+
+
+def test_check_finds_what_is_wrong(folder):
+    done = run("check", folder, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["format"], found["images"], found["classes"]) == ("table", 29, 20)
+    assert found["missing"] == ["scene-00001.png"]
+    assert [one["file_name"] for one in found["broken"]] == ["scene-00002.png"]
+    assert found["duplicates"] == [["scene-00003.png", "scene-00004.png"]]
+    assert found["without_labels"] == ["scene-00005.png"]
+    assert sum(found["labels_per_image"]) == 29
+    assert found["labels_per_image"][0] == 1
+
+
+def test_check_prints_bars_and_names(folder):
+    done = run("check", folder)
+    assert done.returncode == 0
+    for text in ("29 pictures, 20 classes", "█", "missing: 1", "broken: 1", "scene-00002.png"):
+        assert text in done.stdout
+    assert "scene-00003.png = scene-00004.png" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["check", "nowhere"], 1, "nowhere does not exist"),
+        (["check", ".", "--format", "coc"], 2, "unknown format 'coc'; did you mean 'coco'?"),
+        (["list", "format"], 2, "unknown kind 'format'; did you mean 'formats'?"),
+    ],
+)
+def test_wrong_use_is_named(arguments, code, message, tmp_path):
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == code
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_empty_folder_says_what_was_looked_for(tmp_path):
+    done = run("check", tmp_path)
+    assert done.returncode == 1
+    assert "in no layout that softhash knows" in done.stderr
+
+
+@pytest.mark.parametrize(("kind", "name"), [("formats", "voc"), ("protocols", "random")])
+def test_list_names_what_there_is(kind, name):
+    assert name in run("list", kind).stdout
+    assert name in json.loads(run("list", kind, "--json").stdout)
+
+
+def test_scenes_are_drawn_once_into_the_cache(tmp_path):
+    options = {"cwd": tmp_path, "env": os.environ | {"XDG_CACHE_HOME": str(tmp_path)}}
+    first, second = (run("check", "scenes", "--json", **options) for _ in range(2))
+    assert "drawing" in first.stderr
+    assert second.stderr == ""
+    assert first.stdout == second.stdout
+    assert json.loads(first.stdout)["images"] == 3000
+    assert [p.name for p in (tmp_path / "softhash").iterdir()] == ["scenes-3000"]
+
+
+def test_the_demo_ends_by_itself_and_leaves_pictures_to_look_at(tmp_path):
+    done = run("demo", "--dir", tmp_path / "demo")
+    assert done.returncode == 0, done.stderr
+    assert "over all orders" in done.stdout
+    for name in ("scenes.png", "hits.png"):
+        assert image_size(tmp_path / "demo" / name)[0] > 1000
+    again = run("demo", "--dir", tmp_path / "demo")
+    assert again.stdout == done.stdout
