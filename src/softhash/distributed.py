@@ -1,0 +1,41 @@
+"""Training in several processes: outputs of all ranks gathered, so that pairs span the whole batch.
+
+Under ``torchrun`` each process works on its share of a batch. Every rank computes the loss of the
+whole batch from the gathered outputs. Gathering sums gradients over the ranks, and
+DistributedDataParallel then averages those of the parameters: the two factors cancel, and the result
+is the gradient that one process would have had.
+"""
+
+import os
+
+import torch
+from torch import Tensor, distributed
+from torch.distributed.nn.functional import all_gather
+
+
+def rank() -> int:
+    """Return the number of this process, 0 where there is only one."""
+    return distributed.get_rank() if distributed.is_initialized() else 0
+
+
+def world_size() -> int:
+    """Count the processes that train together."""
+    return distributed.get_world_size() if distributed.is_initialized() else 1
+
+
+def join() -> None:
+    """Join the other processes when started by torchrun."""
+    if "WORLD_SIZE" in os.environ and not distributed.is_initialized():
+        distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+
+
+def share(batch: Tensor) -> Tensor:
+    """Take this process's share of the positions of a batch; all shares are equally long."""
+    return batch.chunk(world_size())[rank()]
+
+
+def gather(values: Tensor) -> Tensor:
+    """Return the values of all ranks, in the order of `share`; gradients flow back to each."""
+    if world_size() == 1:
+        return values
+    return torch.cat(all_gather(values))  # type: ignore[no-untyped-call]

@@ -1,0 +1,55 @@
+"""Hashing methods by name: one paper, one file.
+
+>>> sorted(METHODS)[:2]
+['idhn', 'idhn-coarse-ce']
+"""
+
+import inspect
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from softhash.errors import UsageError, unknown_name
+from softhash.methods._base import Method
+
+__all__ = ["METHODS", "Method", "create", "describe"]
+
+
+def _found() -> dict[str, type[Method]]:
+    """Collect what the modules of this package define."""
+    methods: dict[str, type[Method]] = {}
+    for module in iter_modules(__path__):
+        if not module.name.startswith("_"):
+            methods |= import_module(f"{__name__}.{module.name}").METHODS
+    return dict(sorted(methods.items()))
+
+
+METHODS = _found()
+
+
+def method_class(name: str) -> type[Method]:
+    """Find a method by its name."""
+    if name not in METHODS:
+        raise unknown_name("method", name, METHODS)
+    return METHODS[name]
+
+
+def create(name: str, bits: int, classes: int, **settings: Any) -> Method:
+    """Build a method with its own settings.
+
+    >>> create("idhn", bits=48, classes=20).settings()["alpha"] == 5 / 48
+    True
+    """
+    kind = method_class(name)
+    for setting in settings:
+        if setting not in kind.setting_names():
+            raise unknown_name(f"setting of method '{name}'", setting, kind.setting_names())
+    try:
+        return kind(bits, classes, **settings)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"method '{name}' cannot be set up with {settings}: {error}") from error
+
+
+def describe() -> dict[str, str]:
+    """One line about each method."""
+    return {name: (inspect.getdoc(kind) or "").partition("\n")[0] for name, kind in METHODS.items()}

@@ -1,0 +1,166 @@
+"""One training run's settings, to and from TOML; an unknown key is an error.
+
+A recipe file names what differs from the defaults of its mode::
+
+    mode = "finetune"
+    method = "idhn"
+    bits = 48
+    [settings]            # the method's own
+    alpha = 0.1
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from softhash.codes import check_bits
+from softhash.errors import InputError, UsageError, unknown_name
+
+MODES = ("frozen", "finetune")
+OPTIMISERS = ("adam", "adamw")
+SCHEDULES = ("constant", "cosine", "halving", "one-cycle")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How codes are learned.
+
+    Attributes:
+        mode: `frozen` trains a head on cached features, `finetune` the whole network.
+        method: see `softhash list methods`; `settings` are its own.
+        bits: length of the codes.
+        backbone: see `softhash list backbones`.
+        seed: what chance depends on.
+        epochs: passes over the train set.
+        batch_size: pictures a step; all pairs among them are compared.
+        hidden: units of a hidden layer of the head, 0 for none.
+        dropout: share of features dropped before each layer of the head.
+        optimiser: `adam` or `adamw`.
+        head_rate: learning rate of the head and of what the method owns.
+        backbone_rate: learning rate of the backbone.
+        weight_decay: of all weights.
+        schedule: `constant`, `cosine` to 0, `halving` every `halve_every` steps, or `one-cycle`.
+        halve_every: steps.
+        warm_up: epochs in which the head alone is trained, on features, before fine-tuning.
+        augment: whether pictures are cropped, mirrored and brightened at random.
+        freeze_batch_norm: whether the backbone's batch statistics stay as they are.
+        average: decay of the running mean of the weights that is kept instead of them, 0 for none.
+
+    """
+
+    mode: str = "frozen"
+    method: str = "idhn"
+    bits: int = 48
+    backbone: str = "efficientnet_lite0"
+    seed: int = 0
+    epochs: int = 40
+    batch_size: int = 128
+    hidden: int = 1024
+    dropout: float = 0.4
+    optimiser: str = "adamw"
+    head_rate: float = 1e-3
+    backbone_rate: float = 1e-4
+    weight_decay: float = 1e-2
+    schedule: str = "cosine"
+    halve_every: int = 500
+    warm_up: int = 0
+    augment: bool = False
+    freeze_batch_norm: bool = True
+    average: float = 0.0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_bits(self.bits)
+        for name, allowed in (
+            ("mode", MODES),
+            ("optimiser", OPTIMISERS),
+            ("schedule", SCHEDULES),
+        ):
+            if getattr(self, name) not in allowed:
+                raise unknown_name(name, getattr(self, name), allowed)
+        for name, least in (("epochs", 1), ("batch_size", 2), ("hidden", 0), ("halve_every", 1)):
+            if getattr(self, name) < least:
+                raise UsageError(f"{name} is {getattr(self, name)}; give at least {least}")
+        for name in ("dropout", "average"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}; give 0 or more, less than 1")
+        for name in ("head_rate", "backbone_rate", "weight_decay"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{name} is {getattr(self, name)}; give 0 or more")
+
+    @classmethod
+    def of(cls, **values: Any) -> "Recipe":
+        """Build a recipe from the defaults of its mode and what is given.
+
+        >>> Recipe.of(mode="finetune", bits=12).augment
+        True
+        """
+        mode = values.get("mode", "frozen")
+        if mode not in MODES:
+            raise unknown_name("mode", str(mode), MODES)
+        return cls(**{**_DEFAULTS[mode], **_checked(values)})
+
+    @classmethod
+    def read(cls, path: Path, **values: Any) -> "Recipe":
+        """Read a TOML file; values given beside it win."""
+        return cls.of(**{**read_toml(path), **values})
+
+    def changed(self, **values: Any) -> "Recipe":
+        """Return the recipe with some values replaced."""
+        return replace(self, **_checked(values))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return every value, for JSON."""
+        return asdict(self) | {"settings": dict(self.settings)}
+
+    def to_toml(self) -> str:
+        """Write every value as TOML."""
+        values = self.as_dict()
+        settings = values.pop("settings")
+        lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
+        lines += ["[settings]"] if settings else []
+        lines += [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+        return "\n".join(lines) + "\n"
+
+
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "frozen": {},
+    "finetune": {
+        "schedule": "one-cycle",
+        "warm_up": 20,
+        "augment": True,
+        "average": 0.99,
+    },
+}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is not TOML: {error}") from None
+
+
+def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse unknown keys and values of another kind."""
+    known = {f.name: f for f in fields(Recipe)}
+    for name, value in values.items():
+        if name not in known:
+            raise unknown_name("recipe key", name, known)
+        wanted = type(Recipe.__dataclass_fields__[name].default)
+        if name == "settings":
+            fits = isinstance(value, Mapping)
+        elif wanted is float:
+            fits = isinstance(value, int | float) and not isinstance(value, bool)
+        else:
+            fits = type(value) is wanted
+        if not fits:
+            kind = "table" if name == "settings" else wanted.__name__
+            raise UsageError(f"recipe key {name} is {value!r}; it takes a {kind}")
+    return dict(values)

@@ -1,0 +1,99 @@
+"""What every method has to do; it runs over all there are."""
+
+import pytest
+import torch
+from torch import nn
+
+from softhash.errors import UsageError
+from softhash.methods import METHODS, create, describe
+
+BITS, CLASSES, ITEMS = 16, 6, 240
+
+
+def batch(kind, n=24):
+    generator = torch.Generator().manual_seed(0)
+    labels = {
+        "mixed": (torch.rand(n, CLASSES, generator=generator) < 0.35).int(),
+        "one label": torch.eye(CLASSES).int().repeat(n // CLASSES, 1),
+        "all labels": torch.ones(n, CLASSES).int(),
+        "nothing shared": torch.eye(CLASSES).int(),
+        "no labels": torch.zeros(n, CLASSES).int(),
+        "one picture": torch.ones(1, CLASSES).int(),
+    }[kind]
+    u = torch.rand(len(labels), BITS, generator=generator) * 1.8 - 0.9
+    return u.requires_grad_(), labels, torch.arange(len(labels))
+
+
+KINDS = ["mixed", "one label", "all labels", "nothing shared", "no labels", "one picture"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", METHODS)
+def test_loss_is_finite_and_reaches_every_output(name, kind):
+    u, labels, index = batch(kind)
+    method = create(name, BITS, CLASSES)
+    loss = method(u, labels, index)
+    assert loss.shape == ()
+    assert torch.isfinite(loss)
+    loss.backward()
+    assert torch.isfinite(u.grad).all()
+    if kind == "mixed":
+        assert (u.grad != 0).any(dim=1).all()
+        assert all(p.grad is not None and (p.grad != 0).any() for p in method.parameters())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_same_seed_gives_the_same_loss(name):
+    losses = []
+    for _ in range(2):
+        torch.manual_seed(3)
+        losses.append(create(name, BITS, CLASSES)(*batch("mixed")).item())
+    assert losses[0] == losses[1]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_training_a_head_brings_pictures_that_share_labels_together(name):
+    """On features that show the labels through noise, precision rises above an untrained head's."""
+    torch.manual_seed(0)
+    labels = (torch.rand(ITEMS, CLASSES) < 0.3).int()
+    labels[:, 0] |= (labels.sum(dim=1) == 0).int()
+    features = labels.float() @ torch.randn(CLASSES, 32) + 0.5 * torch.randn(ITEMS, 32)
+    head = nn.Sequential(nn.Linear(32, BITS), nn.Softsign())
+    method = create(name, BITS, CLASSES)
+    optimiser = torch.optim.Adam([*head.parameters(), *method.parameters()], lr=0.01)
+    before = precision(head(features), labels)
+    for _ in range(150):
+        chosen = torch.randperm(ITEMS)[:64]
+        optimiser.zero_grad()
+        method(head(features[chosen]), labels[chosen], chosen).backward()
+        optimiser.step()
+    assert precision(head(features), labels) > before + 0.03
+
+
+def precision(u, labels, n=20):
+    """Share of each picture's nearest by code that share a label with it."""
+    b = torch.sign(u.detach())
+    distance = -(b @ b.T)
+    distance.fill_diagonal_(float("inf"))
+    nearest = distance.argsort(dim=1, stable=True)[:, :n]
+    relevant = (labels.float() @ labels.float().T > 0).float()
+    return relevant.gather(1, nearest).mean().item()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_settings_are_complete_and_rebuild_the_method(name):
+    method = create(name, BITS, CLASSES)
+    again = create(name, BITS, CLASSES, **method.settings())
+    assert again.settings() == method.settings()
+
+
+def test_unknown_names_are_met_with_a_guess():
+    with pytest.raises(UsageError, match="unknown method 'idnh'; did you mean 'idhn'"):
+        create("idnh", 16, 3)
+    with pytest.raises(UsageError, match="setting of method 'idhn' 'alhpa'; did you mean 'alpha'"):
+        create("idhn", 16, 3, alhpa=1)
+
+
+def test_every_method_describes_itself_in_a_line():
+    assert set(describe()) == set(METHODS)
+    assert all(line.endswith(".") and len(line) < 100 for line in describe().values())
