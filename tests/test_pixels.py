@@ -17,8 +17,8 @@ from softhash import loading
 from softhash.decoding import open_image
 from softhash.errors import InputError
 from softhash.images import ImageSet
-from softhash.pixel_cache import PixelCache
 from softhash.pixels import load_all
+from softhash.row_cache import RowCache
 
 COUNT = 12
 
@@ -175,7 +175,7 @@ import numpy as np
 from softhash import pixels
 from softhash.images import ImageSet
 from softhash.loading import load
-from softhash.pixel_cache import PixelCache
+from softhash.row_cache import RowCache
 
 root, cache, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 pixels.load = lambda *args, **options: load(*args, batch_size=4, **options)
@@ -183,7 +183,7 @@ pixels.load = lambda *args, **options: load(*args, batch_size=4, **options)
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
-put = PixelCache.put
+put = RowCache.put
 batches = []
 def put_and_die(self, names, stamps, decoded):
     batches.append(names)
@@ -194,7 +194,7 @@ def put_and_die(self, names, stamps, decoded):
         elif when == "batch":
             die()
     put(self, names, stamps, decoded)
-PixelCache.put = put_and_die
+RowCache.put = put_and_die
 if when == "growth":
     np.lib.format.write_array_header_1_0 = lambda *_: die()
 
@@ -284,7 +284,7 @@ def test_full_disk_is_explained_and_loses_nothing(images, cache, opened):
 
 
 def test_disk_that_fills_up_midway_is_explained_and_loses_nothing(images, cache, opened):
-    with PixelCache(cache, images.root, 8, 8) as store:
+    with RowCache(cache, images.root, "pixels 8x8 1", (8, 8, 3), np.uint8) as store:
         store.reserve(images.file_names)  # room is claimed, but nothing is written yet
     with largest_file(128 + 6 * 192 + 50), pytest.raises(InputError, match="make room or choose"):
         load_all(images, 8, cache=cache)
@@ -325,7 +325,7 @@ def test_locked_index_is_explained_and_kept(images, cache, opened, monkeypatch):
 
 def test_second_user_of_a_cache_waits_for_the_first(images, cache, opened):
     second = threading.Thread(target=load_all, args=(images, 8), kwargs={"cache": cache})
-    with PixelCache(cache, images.root, 8, 8):
+    with RowCache(cache, images.root, "pixels 8x8 1", (8, 8, 3), np.uint8):
         second.start()
         second.join(0.2)
         assert second.is_alive()

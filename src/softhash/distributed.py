@@ -2,8 +2,8 @@
 
 Under ``torchrun`` each process works on its share of a batch. Every rank computes the loss of the
 whole batch from the gathered outputs. Gathering sums gradients over the ranks, and
-DistributedDataParallel then averages those of the parameters: the two factors cancel, and the result
-is the gradient that one process would have had.
+DistributedDataParallel then averages those of the parameters: the two factors cancel, and the
+result is the gradient that one process would have had.
 """
 
 import os

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from softhash.errors import InputError
 from softhash.images import ImageSet
 from softhash.loading import Broken, Progress, Size, as_height_and_width, load
-from softhash.pixel_cache import PixelCache, Stamp
+from softhash.row_cache import RowCache, Stamp
+
+_DECODING = 1  # raise it when the same file gives other pixels than before
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,8 @@ def load_all(
     height, width = as_height_and_width(size)
     if cache is None:
         return _in_memory(images, (height, width), workers, progress)
-    with PixelCache(cache, images.root, height, width) as store:
+    what = f"pixels {height}x{width} {_DECODING}"
+    with RowCache(cache, images.root, what, (height, width, 3), np.uint8) as store:
         return _cached(images, (height, width), store, workers, progress)
 
 
@@ -105,7 +108,7 @@ def _in_memory(
 def _cached(
     images: ImageSet,
     size: tuple[int, int],
-    store: PixelCache,
+    store: RowCache,
     workers: int | None,
     progress: Progress | None,
 ) -> Pixels:

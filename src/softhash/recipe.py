@@ -23,6 +23,10 @@ MODES = ("frozen", "finetune")
 OPTIMISERS = ("adam", "adamw")
 SCHEDULES = ("constant", "cosine", "halving", "one-cycle")
 
+_CHOICES = {"mode": MODES, "optimiser": OPTIMISERS, "schedule": SCHEDULES}
+_LEAST = {"epochs": 1, "batch_size": 2, "hidden": 0, "halve_every": 1, "warm_up": 0}
+_LEAST |= {"head_rate": 0, "backbone_rate": 0, "weight_decay": 0}
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -74,22 +78,15 @@ class Recipe:
 
     def __post_init__(self) -> None:
         check_bits(self.bits)
-        for name, allowed in (
-            ("mode", MODES),
-            ("optimiser", OPTIMISERS),
-            ("schedule", SCHEDULES),
-        ):
+        for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise unknown_name(name, getattr(self, name), allowed)
-        for name, least in (("epochs", 1), ("batch_size", 2), ("hidden", 0), ("halve_every", 1)):
+        for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise UsageError(f"{name} is {getattr(self, name)}; give at least {least}")
         for name in ("dropout", "average"):
             if not 0 <= getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}; give 0 or more, less than 1")
-        for name in ("head_rate", "backbone_rate", "weight_decay"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{name} is {getattr(self, name)}; give 0 or more")
 
     @classmethod
     def of(cls, **values: Any) -> "Recipe":

@@ -1,6 +1,7 @@
 """Which pictures a step sees, and at what rate it learns: functions of the step alone.
 
-Nothing is carried from step to step, so that a run that is resumed at any step goes on as it would have.
+Nothing is carried from step to step, so that a run that is resumed at any step goes on as it would
+have.
 """
 
 from functools import lru_cache
@@ -28,12 +29,11 @@ def batch_at(recipe: Recipe, items: int, step: int) -> Tensor:
     """Return the positions of a step: the next of an endless stream of shuffled passes."""
     length = batch_length(recipe, items)
     first, last = step * length, (step + 1) * length - 1
-    passes = [_shuffled(items, recipe.seed, number) for number in {first // items, last // items}]
-    if len(passes) == 1:
-        return passes[0][first % items : first % items + length]
-    earlier = _shuffled(items, recipe.seed, first // items)
-    later = _shuffled(items, recipe.seed, last // items)
-    return torch.cat([earlier[first % items :], later[: last % items + 1]])
+    now = _shuffled(items, recipe.seed, first // items)
+    if first // items == last // items:
+        return now[first % items : last % items + 1]
+    then = _shuffled(items, recipe.seed, last // items)
+    return torch.cat([now[first % items :], then[: last % items + 1]])
 
 
 @lru_cache(maxsize=4)

@@ -1,9 +1,9 @@
-"""Decoded pictures on disk, one row a file, that notice when the files change.
+"""Something computed from each file, kept on disk, one row a file, until the file changes.
 
-A cache is two files in a folder: `NAME.npy` with the pixels, which `np.load` opens like any other
+A cache is two files in a folder: `NAME.npy` with the rows, which `np.load` opens like any other
 array, and `NAME.sqlite`, which says what row belongs to which file and what size and modification
 time the file had. A row counts only once its stamp is in there, and the stamp is written after the
-pixels are on disk: a run that is killed leaves rows without a stamp, and they are decoded again.
+row is on disk: a run that is killed leaves rows without a stamp, and they are computed again.
 """
 
 import fcntl
@@ -13,15 +13,16 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
+from math import prod
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 from softhash.errors import InputError
 
-_FORMAT = 1  # raise it when the same file gives other pixels than before
 _HEADER_BYTES = 128  # of an .npy file: numpy leaves room in it for more rows
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS pictures (
@@ -46,22 +47,31 @@ class Stamp(NamedTuple):
         return cls(status.st_size, status.st_mtime_ns)
 
 
-class PixelCache:
-    """The decoded pictures of one folder in one size; one process holds it, others wait.
+class RowCache:
+    """One array of one collection; one process holds it, others wait.
 
     Args:
         folder: where the two files lie; it is made if need be.
-        root: the folder of the pictures; another one, or another size, gets other files.
-        height: of every picture.
-        width: of every picture.
+        root: the folder of the pictures.
+        what: tells what is computed, and how, in a few words; anything else gets other files.
+        shape: of a row.
+        dtype: of a row.
 
     """
 
-    def __init__(self, folder: str | os.PathLike[str], root: Path, height: int, width: int) -> None:
-        self._shape = (height, width, 3)
-        self._row_bytes = height * width * 3
-        identity = os.fsencode(root.resolve()) + f"\0{_FORMAT}".encode()
-        name = f"{root.resolve().name}-{height}x{width}-{sha256(identity).hexdigest()[:12]}"
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        root: Path,
+        what: str,
+        shape: tuple[int, ...],
+        dtype: npt.DTypeLike,
+    ) -> None:
+        self._shape = shape
+        self._dtype = np.dtype(dtype)
+        self._row_bytes = prod(shape) * self._dtype.itemsize
+        identity = os.fsencode(root.resolve()) + f"\0{what}".encode()
+        name = f"{root.resolve().name}-{sha256(identity).hexdigest()[:16]}"
         self.path = Path(folder) / f"{name}.npy"
 
     def __enter__(self) -> Self:
@@ -102,15 +112,13 @@ class PixelCache:
                 self._index.executemany(insert, added.items())
         self._rows |= added
 
-    def put(
-        self, names: Sequence[str], stamps: Sequence[Stamp | None], pixels: NDArray[np.uint8]
-    ) -> None:
-        """Store the pictures of these files, reserved before; those without a stamp do not last."""
+    def put(self, names: Sequence[str], stamps: Sequence[Stamp | None], rows: NDArray[Any]) -> None:
+        """Store the rows of these files, reserved before; those without a stamp do not last."""
         keys = [os.fsencode(name) for name in names]
         with self._explained():
-            for key, picture in zip(keys, pixels, strict=True):
+            for key, row in zip(keys, rows, strict=True):
                 self._stream.seek(_HEADER_BYTES + self._rows[key] * self._row_bytes)
-                _write(self._stream, picture.tobytes())
+                _write(self._stream, row.astype(self._dtype, copy=False).tobytes())
             os.fsync(self._stream.fileno())
             with self._index:
                 self._index.executemany(
@@ -121,11 +129,11 @@ class PixelCache:
                     ],
                 )
 
-    def array(self) -> NDArray[np.uint8]:
+    def array(self) -> NDArray[Any]:
         """Map all rows, those that were never written included; read-only."""
         if not self._stored_rows():
-            return np.empty((0, *self._shape), dtype=np.uint8)
-        mapped: NDArray[np.uint8] = np.load(self.path, mmap_mode="r")
+            return np.empty((0, *self._shape), dtype=self._dtype)
+        mapped: NDArray[Any] = np.load(self.path, mmap_mode="r")
         return mapped
 
     def _forget(self, condition: str, values: Iterable[tuple[object, ...]]) -> None:
@@ -144,7 +152,7 @@ class PixelCache:
         except ValueError:
             return 0
         found = (shape[1:], by_column, dtype, self._stream.tell())
-        if found != (self._shape, False, np.dtype(np.uint8), _HEADER_BYTES):
+        if found != (self._shape, False, self._dtype, _HEADER_BYTES):
             return 0
         rows = int(shape[0])
         whole = self.path.stat().st_size >= _HEADER_BYTES + rows * self._row_bytes
@@ -161,7 +169,7 @@ class PixelCache:
         # First the room, then the header that claims it: a kill in between does no harm.
         self._stream.truncate(_HEADER_BYTES + rows * self._row_bytes)
         self._stream.seek(0)
-        header = {"descr": "|u1", "fortran_order": False, "shape": (rows, *self._shape)}
+        header = {"descr": self._dtype.str, "fortran_order": False, "shape": (rows, *self._shape)}
         np.lib.format.write_array_header_1_0(self._stream, header)
 
     @contextmanager
@@ -171,7 +179,7 @@ class PixelCache:
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(
-                f"the pixel cache {self.path} cannot be written: {reason}; make room or choose "
+                f"the cache {self.path} cannot be written: {reason}; make room or choose "
                 "another folder (what it holds already stays valid)"
             ) from error
 

@@ -1,0 +1,207 @@
+"""Training: one loop, for a head on cached features and for a whole network on pictures.
+
+Everything a step depends on is a function of the step's number (`schedule`), so a run that is
+resumed ends as it would have without the interruption.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from softhash import distributed
+from softhash.errors import SofthashError, UsageError
+from softhash.methods import Method
+from softhash.recipe import Recipe
+from softhash.schedule import batch_at, batch_length, rate_at, seed_at, step_count
+from softhash.steps import Average, CapturedStep, Forward, Step, augmented
+
+Watch = Callable[[dict[str, Any]], None]
+
+
+class DivergedError(SofthashError):
+    """The loss became NaN or infinite; the message names the step and the batch."""
+
+
+@dataclass
+class Run:
+    """A training run in the making: what a checkpoint holds, and what the loop moves on."""
+
+    network: nn.Module
+    method: Method
+    optimiser: torch.optim.Optimizer
+    average: Average | None
+    step: int = 0
+
+
+def make_run(network: nn.Module, method: Method, recipe: Recipe, device: torch.device) -> Run:
+    """Prepare the optimiser and the running mean of the weights that the recipe asks for."""
+    network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    method.to(device)
+    whole: Any = network
+    head = [*_trainable(whole.head if recipe.mode == "finetune" else whole), *_trainable(method)]
+    backbone = _trainable(whole.backbone) if recipe.mode == "finetune" else []
+    captured = device.type == "cuda"
+    groups = [
+        {
+            "params": weights,
+            "lr": torch.tensor(rate, device=device) if captured else rate,
+            "base": rate,
+        }
+        for weights, rate in ((head, recipe.head_rate), (backbone, recipe.backbone_rate))
+        if weights
+    ]
+    kind = torch.optim.AdamW if recipe.optimiser == "adamw" else torch.optim.Adam
+    optimiser = kind(groups, weight_decay=recipe.weight_decay, capturable=captured)
+    average = Average(network, recipe.average) if recipe.average else None
+    return Run(network, method, optimiser, average)
+
+
+def train(
+    run: Run,
+    recipe: Recipe,
+    inputs: Tensor,
+    labels: Tensor,
+    *,
+    watch: Watch = lambda figures: None,
+    checkpoint: Callable[[Run], None] = lambda run: None,
+) -> None:
+    """Run the steps that are left; the averaged weights, if any, are in the network afterwards.
+
+    Args:
+        run: where to go on from.
+        recipe: how.
+        inputs: features (n, d), or pictures (n, h, w, 3) uint8, on any device.
+        labels: (n, classes) multi-hot, on the device that trains.
+        watch: called with the figures of each epoch.
+        checkpoint: called now and then, and when the run is interrupted.
+
+    """
+    items, steps = len(labels), step_count(recipe, len(labels))
+    step = _make_step(run, recipe, inputs, labels)
+    epoch = _Epoch(recipe, items, steps)
+    run.network.train()
+    _freeze_batch_norm(run.network, recipe)
+    try:
+        while run.step < steps:
+            for group in run.optimiser.param_groups:
+                _set_rate(group, group["base"] * rate_at(recipe, run.step, steps))
+            torch.manual_seed(seed_at(recipe.seed, run.step))
+            batch = batch_at(recipe, items, run.step)
+            epoch.losses.append(step(distributed.share(batch)).clone())
+            run.step += 1
+            if run.step % epoch.length == 0 or run.step == steps:
+                watch(epoch.close(run.step))
+                checkpoint(run)
+    except KeyboardInterrupt:
+        checkpoint(run)
+        raise
+    if run.average:
+        run.average.swap()
+    run.network.eval()
+
+
+class _Epoch:
+    """The losses of an epoch in the making, and what is said of them when it is over."""
+
+    def __init__(self, recipe: Recipe, items: int, steps: int) -> None:
+        self._recipe, self._items, self._steps = recipe, items, steps
+        self.length = max(1, steps // recipe.epochs)
+        self.losses: list[Tensor] = []
+        self._started = time.perf_counter()
+
+    def close(self, step: int) -> dict[str, Any]:
+        """Return the figures of the epoch, and start the next; a loss that is no number raises."""
+        values = torch.stack(self.losses).float()
+        bad = (~torch.isfinite(values)).nonzero()
+        if len(bad):
+            culprit = step - len(values) + int(bad[0])
+            batch = batch_at(self._recipe, self._items, culprit).tolist()
+            raise DivergedError(
+                f"the loss is {values[bad[0]].item()} at step {culprit}; its batch was the "
+                f"pictures at {batch[:8]}…; lower the learning rates"
+            )
+        mean = float(values.mean())  # waits for the device, so the time below is the work's
+        pictures = len(values) * batch_length(self._recipe, self._items)
+        seconds = time.perf_counter() - self._started
+        self.losses, self._started = [], time.perf_counter()
+        return {
+            "epoch": step // self.length,
+            "step": step,
+            "steps": self._steps,
+            "loss": mean,
+            "rate": rate_at(self._recipe, step - 1, self._steps),
+            "pictures_per_second": pictures / max(seconds, 1e-9),
+        }
+
+
+def _trainable(module: nn.Module) -> list[nn.Parameter]:
+    return [weight for weight in module.parameters() if weight.requires_grad]
+
+
+def _set_rate(group: dict[str, Any], rate: float) -> None:
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(rate)  # the captured step reads it from there
+    else:
+        group["lr"] = rate
+
+
+def _make_step(run: Run, recipe: Recipe, inputs: Tensor, labels: Tensor) -> Step:
+    """Choose how a step runs: captured on one GPU, eager otherwise."""
+    captured = labels.device.type == "cuda" and distributed.world_size() == 1
+    kind = CapturedStep if captured else Step
+    forward = _forward(run.network, recipe, labels.device)
+    return kind(forward, run.method, run.optimiser, inputs, labels, run.average)
+
+
+def _forward(network: Any, recipe: Recipe, device: torch.device) -> Forward:
+    """Return what maps a batch of inputs to u; the backbone in bf16 on a GPU, the head in fp32."""
+    if recipe.mode == "frozen":
+        return _parallel(network)
+
+    def whole(pixels: Tensor) -> Tensor:
+        pixels = augmented(pixels) if recipe.augment else pixels
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            features = network.features(pixels)
+        u: Tensor = network.head(features.float())
+        return u
+
+    if distributed.world_size() == 1:
+        return whole
+    shell = _Shell(whole, network)
+    return _parallel(shell)
+
+
+class _Shell(nn.Module):
+    """A module around a function of another, as DistributedDataParallel wants it."""
+
+    def __init__(self, function: Forward, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+        self._function = function
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return self._function(inputs)
+
+
+def _parallel(module: nn.Module) -> Forward:
+    return DistributedDataParallel(module) if distributed.world_size() > 1 else module
+
+
+def _freeze_batch_norm(network: nn.Module, recipe: Recipe) -> None:
+    if recipe.freeze_batch_norm:
+        for module in network.modules():
+            if isinstance(module, nn.BatchNorm2d):
+                module.eval()
+
+
+def check_trainable(labels: Tensor) -> None:
+    """Raise when nothing can be learned from these labels."""
+    if len(labels) < 2:
+        raise UsageError(f"{len(labels)} labelled picture is too few to train on; give at least 2")
+    if (labels == labels[0]).all():
+        raise UsageError("all pictures have the same labels, so there is nothing to tell apart")
