@@ -105,6 +105,18 @@ def read_labels(path: Path) -> npt.NDArray[np.uint8]:
     return rows.astype(np.uint8)
 
 
+def read_features(path: Path) -> npt.NDArray[np.float32]:
+    """Read embeddings: one row a picture, finite numbers."""
+    array = read_array(path)
+    if array.ndim != 2 or not array.size:
+        raise InputError(f"{path} has shape {array.shape}; embeddings are a matrix, one row each")
+    rows = _numbers(array, path).astype(np.float32)
+    wrong = ~np.isfinite(rows)
+    if wrong.any():
+        raise InputError(f"{path} holds {_first(rows, wrong, 0)}; embeddings are finite numbers")
+    return rows
+
+
 def _numbers(rows: npt.NDArray[np.generic], path: Path) -> npt.NDArray[np.number]:
     if rows.dtype == np.bool_:
         return rows.view(np.uint8)

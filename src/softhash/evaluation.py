@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from softhash.errors import InputError, UsageError, unknown_name
 from softhash.files import write_whole
 from softhash.metrics import METRICS
 from softhash.rankings import Floats, Ranking, StableRanking, TiedRanking, ideal_ranking
+
+if TYPE_CHECKING:
+    from softhash.hasher import Hasher
+    from softhash.images import ImageSet
+    from softhash.loading import Progress
 
 Cut = int | str  # a number of returned items, or "all"
 
@@ -125,6 +130,27 @@ def evaluate_codes(
             name: _spread(values, labelled, query_labels) for name, values in per_query.items()
         },
     )
+
+
+def evaluate(
+    hasher: "Hasher",
+    query: "ImageSet",
+    database: "ImageSet",
+    *,
+    at: Cut | Sequence[Cut] = (5000, "all"),
+    ties: str = "expected",
+    curves: Sequence[int] = (),
+    device: str = "auto",
+    progress: "Progress | None" = None,
+) -> Report:
+    """Encode queries and database, and measure; pictures that cannot be read are left out."""
+    found = [hasher.encode_readable(s, device=device, progress=progress) for s in (query, database)]
+    labels = [side.labels[f.positions] for side, f in zip((query, database), found, strict=True)]
+    report = evaluate_codes(
+        found[0].values, found[1].values, *labels, bits=hasher.bits, at=at, ties=ties, curves=curves
+    )
+    broken = {"queries_broken": len(found[0].broken), "database_broken": len(found[1].broken)}
+    return replace(report, contract={**report.contract, **broken})
 
 
 def check_rows(

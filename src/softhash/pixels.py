@@ -1,7 +1,7 @@
 """All pictures of a collection at once, in memory or from a cache on disk."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from softhash.errors import InputError
 from softhash.images import ImageSet
 from softhash.loading import Broken, Progress, Size, as_height_and_width, load
-from softhash.row_cache import RowCache, Stamp
+from softhash.row_cache import Computed, RowCache, fill
 
 _DECODING = 1  # raise it when the same file gives other pixels than before
 
@@ -112,25 +112,10 @@ def _cached(
     workers: int | None,
     progress: Progress | None,
 ) -> Pixels:
-    # The stamps are taken before decoding: a file that changes meanwhile is noticed the next time.
-    names = images.file_names
-    stamps = {name: Stamp.of(images.path(i)) for i, name in enumerate(names)}
-    cached = store.stamps()
-    stale = {name for name, stamp in stamps.items() if stamp is None or cached.get(name) != stamp}
-    order = [i for i, name in enumerate(names) if name in stale]
-    store.reserve(names[i] for i in order)
-    valid = len(images) - len(order)
-    if progress:
-        progress(valid, len(images))
-    broken: list[Broken] = []
-    with closing(load(images, size, workers=workers, order=order)) as batches:
-        for batch in batches:
-            decoded = [names[i] for i in batch.positions]
-            store.put(decoded, [stamps[name] for name in decoded], batch.pixels)
-            broken += batch.broken
-            valid += len(batch.positions) + len(batch.broken)
-            if progress:
-                progress(valid, len(images))
-    rows = np.array([store.row(name) for name in names], dtype=np.int64)
-    rows[[picture.position for picture in broken]] = -1
-    return Pixels(store.array(), rows, tuple(broken))
+    def decode(order: Sequence[int]) -> Iterator[Computed]:
+        with closing(load(images, size, workers=workers, order=order)) as batches:
+            for batch in batches:
+                yield Computed(batch.positions, batch.pixels, batch.broken)
+
+    rows, broken = fill(store, images, decode, progress)
+    return Pixels(store.array(), rows, broken)

@@ -24,7 +24,7 @@ OPTIMISERS = ("adam", "adamw")
 SCHEDULES = ("constant", "cosine", "halving", "one-cycle")
 
 _CHOICES = {"mode": MODES, "optimiser": OPTIMISERS, "schedule": SCHEDULES}
-_LEAST = {"epochs": 1, "batch_size": 2, "hidden": 0, "halve_every": 1, "warm_up": 0}
+_LEAST = {"epochs": 1, "batch_size": 2, "hidden": 0, "halve_every": 1, "warm_up": 0, "size": 0}
 _LEAST |= {"head_rate": 0, "backbone_rate": 0, "weight_decay": 0}
 
 
@@ -37,6 +37,7 @@ class Recipe:
         method: see `softhash list methods`; `settings` are its own.
         bits: length of the codes.
         backbone: see `softhash list backbones`.
+        size: side of the pictures in pixels, 0 for what the backbone was trained with.
         seed: what chance depends on.
         epochs: passes over the train set.
         batch_size: pictures a step; all pairs among them are compared.
@@ -59,6 +60,7 @@ class Recipe:
     method: str = "idhn"
     bits: int = 48
     backbone: str = "efficientnet_lite0"
+    size: int = 0
     seed: int = 0
     epochs: int = 40
     batch_size: int = 128

@@ -10,7 +10,7 @@ import fcntl
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from math import prod
@@ -22,6 +22,8 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from softhash.errors import InputError
+from softhash.images import ImageSet
+from softhash.loading import Broken, Progress
 
 _HEADER_BYTES = 128  # of an .npy file: numpy leaves room in it for more rows
 _SCHEMA = """
@@ -182,6 +184,48 @@ class RowCache:
                 f"the cache {self.path} cannot be written: {reason}; make room or choose "
                 "another folder (what it holds already stays valid)"
             ) from error
+
+
+class Computed(NamedTuple):
+    """Rows computed of some pictures, and the pictures of which none could be."""
+
+    positions: NDArray[np.int64]
+    rows: NDArray[Any]
+    broken: tuple[Broken, ...]
+
+
+def fill(
+    store: RowCache,
+    images: ImageSet,
+    compute: Callable[[Sequence[int]], Iterator[Computed]],
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.int64], tuple[Broken, ...]]:
+    """Compute the rows of files that are new or have changed, and store them as they come.
+
+    Returns:
+        The row of each picture in `store.array()`, -1 where there is none; and the broken ones.
+
+    """
+    # The stamps are taken before the work: a file that changes meanwhile is noticed the next time.
+    names = images.file_names
+    stamps = {name: Stamp.of(images.path(i)) for i, name in enumerate(names)}
+    cached = store.stamps()
+    stale = {name for name, stamp in stamps.items() if stamp is None or cached.get(name) != stamp}
+    order = [i for i, name in enumerate(names) if name in stale]
+    store.reserve(names[i] for i in order)
+    done = len(images) - len(order)
+    report = progress or (lambda done, total: None)
+    report(done, len(images))
+    broken: list[Broken] = []
+    for positions, rows, failed in compute(order):
+        fresh = [names[i] for i in positions]
+        store.put(fresh, [stamps[name] for name in fresh], rows)
+        broken += failed
+        done += len(positions) + len(failed)
+        report(done, len(images))
+    where = np.array([store.row(name) for name in names], dtype=np.int64)
+    where[[picture.position for picture in broken]] = -1
+    return where, tuple(broken)
 
 
 def _open_index(path: Path) -> tuple[sqlite3.Connection, dict[bytes, int]]:

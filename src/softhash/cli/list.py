@@ -21,7 +21,24 @@ def _protocols() -> dict[str, str]:
     return describe()
 
 
-KINDS: dict[str, Callable[[], dict[str, str]]] = {"formats": _formats, "protocols": _protocols}
+def _methods() -> dict[str, str]:
+    from softhash.methods import describe
+
+    return describe()
+
+
+def _backbones() -> dict[str, str]:
+    from softhash.backbones import describe
+
+    return describe()
+
+
+KINDS: dict[str, Callable[[], dict[str, str]]] = {
+    "backbones": _backbones,
+    "formats": _formats,
+    "methods": _methods,
+    "protocols": _protocols,
+}
 
 
 def list_names(

@@ -45,9 +45,20 @@ def create(name: str, bits: int, classes: int, **settings: Any) -> Method:
         if setting not in kind.setting_names():
             raise unknown_name(f"setting of method '{name}'", setting, kind.setting_names())
     try:
-        return kind(bits, classes, **settings)
+        return kind(bits, classes, **{k: _number(v, bits) for k, v in settings.items()})
     except (TypeError, ValueError) as error:
         raise UsageError(f"method '{name}' cannot be set up with {settings}: {error}") from error
+
+
+def _number(value: Any, bits: int) -> Any:
+    """Read a setting that is given in terms of the bits, such as "5/q".
+
+    >>> _number("5/q", 10), _number(0.1, 10)
+    (0.5, 0.1)
+    """
+    if isinstance(value, str) and value.endswith("/q"):
+        return float(value.removesuffix("/q")) / bits
+    return value
 
 
 def describe() -> dict[str, str]:

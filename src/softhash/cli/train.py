@@ -1,0 +1,171 @@
+"""``softhash train``: from a labelled collection, or from embeddings, to a model folder."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from softhash.cli._output import say, warn
+from softhash.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from softhash.fitting import Options
+    from softhash.recipe import Recipe
+
+
+def train(
+    output: Annotated[Path, typer.Option("-o", "--output", help="The model's folder.")],
+    data: Annotated[str | None, typer.Argument(help="A folder, a table, or `scenes`.")] = None,
+    method: Annotated[str | None, typer.Option(help="See `softhash list methods`.")] = None,
+    bits: Annotated[int | None, typer.Option(help="Length of the codes.")] = None,
+    backbone: Annotated[str | None, typer.Option(help="See `softhash list backbones`.")] = None,
+    finetune: Annotated[
+        bool | None,
+        typer.Option("--finetune/--frozen", help="Train the whole network, or a head on features."),
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the train set.")] = None,
+    seed: Annotated[int | None, typer.Option(help="What chance depends on.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A TOML file with all settings.")] = None,
+    protocol: Annotated[
+        str, typer.Option(help="How the collection is split; `all` trains on all of it.")
+    ] = "random",
+    split_seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
+    format: Annotated[str | None, typer.Option("--format", help="Layout of DATA.")] = None,
+    features: Annotated[
+        Path | None, typer.Option(help="`.npy` of embeddings, instead of DATA.")
+    ] = None,
+    labels: Annotated[Path | None, typer.Option(help="`.npy` of their labels.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where it stopped.")] = False,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+) -> None:
+    """Learn codes from labels, and save the model."""
+    from softhash.recipe import Recipe
+
+    given = {
+        "method": method, "bits": bits, "backbone": backbone, "epochs": epochs, "seed": seed,
+        "mode": None if finetune is None else ("finetune" if finetune else "frozen"),
+    }  # fmt: skip
+    chosen = {name: value for name, value in given.items() if value is not None}
+    resolved = Recipe.read(recipe, **chosen) if recipe else Recipe.of(**chosen)
+    if output.exists() and not force:
+        raise InputError(f"{output} exists; to replace it, use --force")
+    if (data is None) == (features is None):
+        raise UsageError("give either DATA, or --features and --labels")
+    with _Logged(output, resolved, resume, device) as options:
+        if features:
+            _train_on_features(output, features, labels, resolved, options, force=force)
+        else:
+            _train_on_pictures(
+                output, str(data), format, (protocol, split_seed), resolved, options, force=force
+            )
+
+
+def _train_on_pictures(
+    output: Path,
+    data: str,
+    format: str | None,
+    protocol: tuple[str, int],
+    recipe: "Recipe",
+    options: "Options",
+    *,
+    force: bool,
+) -> None:
+    from softhash.distributed import rank
+    from softhash.fitting import fit, hasher_of
+    from softhash.images import ImageSet
+
+    images = ImageSet.read(data, format)
+    card: dict[str, Any] = {"data": {"format": images.format, "images": len(images)}}
+    train_set = images
+    if protocol[0] != "all":
+        split = images.split(protocol[0], seed=protocol[1])
+        train_set = split.train
+        card["split"] = {
+            "protocol": split.protocol, "seed": split.seed, "sha256": split.sha256,
+            **{name: len(part) for name, part in split.positions.items()},
+        }  # fmt: skip
+    say(f"training {recipe.method}, {recipe.bits} bits, on {len(train_set):,} pictures")
+    hasher = fit(hasher_of(recipe), train_set, recipe=recipe, options=options)
+    if rank() == 0:
+        hasher.save(output, force=force, card=card | {"settings": recipe.as_dict()})
+        say(f"saved {output}")
+
+
+def _train_on_features(
+    output: Path,
+    features: Path,
+    labels: Path | None,
+    recipe: "Recipe",
+    options: "Options",
+    *,
+    force: bool,
+) -> None:
+    from softhash.arrays import read_features, read_labels
+    from softhash.fitting import fit_features, hasher_of
+
+    if labels is None:
+        raise UsageError("--features needs --labels, one row an embedding")
+    values, targets = read_features(features), read_labels(labels)
+    if len(values) != len(targets):
+        raise InputError(f"{features} has {len(values)} rows and {labels} {len(targets)}")
+    if recipe.mode != "frozen":
+        raise UsageError("embeddings have no network to fine-tune; leave --finetune away")
+    hasher = hasher_of(recipe, features=values.shape[1])
+    fit_features(hasher, values, targets, recipe=recipe, options=options)
+    card = {"data": {"embeddings": len(values)}, "settings": recipe.as_dict()}
+    hasher.save(output, force=force, card=card)
+    say(f"saved {output}")
+
+
+class _Logged:
+    """Progress for people, ``log.jsonl`` for programs, a checkpoint until the model is saved."""
+
+    def __init__(self, output: Path, recipe: "Recipe", resume: bool, device: str) -> None:
+        self._folder = output.with_name(f"{output.name}.run")
+        self._output, self._recipe = output, recipe
+        self._resume, self._device = resume, device
+
+    def __enter__(self) -> "Options":
+        from softhash import distributed
+        from softhash.cli._progress import progress_of
+        from softhash.fitting import Options
+
+        distributed.join()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / "recipe.toml").write_text(self._recipe.to_toml())
+        checkpoint = self._folder / "checkpoint.safetensors"
+        if not self._resume:
+            (self._folder / "log.jsonl").unlink(missing_ok=True)
+            checkpoint.unlink(missing_ok=True)
+        self._bar = progress_of("pictures")
+        self._steps = progress_of("training")
+        self._told = self._steps.__enter__()
+        return Options(
+            device=self._device,
+            watch=self._watch,
+            progress=self._bar.__enter__(),
+            checkpoint=checkpoint,
+            resume=self._resume,
+            notes=warn,
+        )
+
+    def _watch(self, figures: dict[str, Any]) -> None:
+        import json
+
+        with (self._folder / "log.jsonl").open("a") as log:
+            log.write(json.dumps(figures) + "\n")
+        self._told(figures["step"], figures["steps"])
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        import shutil
+
+        for bar in (self._steps, self._bar):
+            bar.__exit__(None, None, None)
+        if kind is None:
+            log = self._folder / "log.jsonl"
+            if log.exists() and self._output.is_dir():
+                shutil.copy(log, self._output / "log.jsonl")
+            shutil.rmtree(self._folder, ignore_errors=True)
+        elif kind is KeyboardInterrupt:
+            say(f"stopped; {self._folder} keeps the run: the same command with --resume goes on")

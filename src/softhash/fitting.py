@@ -1,0 +1,197 @@
+"""`fit`: from a hasher and a labelled train set to a trained hasher."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from softhash.checkpoint import load_checkpoint, save_checkpoint
+from softhash.devices import pick_device
+from softhash.errors import InputError
+from softhash.features import features_of
+from softhash.hasher import Hasher
+from softhash.heads import Head
+from softhash.images import ImageSet
+from softhash.loading import Broken, Progress
+from softhash.methods import create, method_class
+from softhash.pixels import load_all
+from softhash.recipe import Recipe
+from softhash.training import Run, Watch, check_trainable, make_run, train
+
+FEATURES_AT_ONCE = 256
+
+
+@dataclass
+class Options:
+    """Where and how a run happens, without any influence on what it ends with."""
+
+    device: str = "auto"
+    watch: Watch = lambda figures: None
+    progress: Progress | None = None
+    checkpoint: Path | None = None  # a file; written now and then, and on interruption
+    resume: bool = False
+    cache: Path | None = None  # a folder for features and pixels
+    notes: Callable[[str], None] = field(default=lambda note: None)
+
+
+def hasher_of(recipe: Recipe, features: int | None = None) -> Hasher:
+    """Make the untrained hasher that a recipe asks for, of pictures or of features."""
+    head: dict[str, Any] = {
+        "hidden": recipe.hidden,
+        "dropout": recipe.dropout,
+        "activation": method_class(recipe.method).activation,
+        "seed": recipe.seed,
+    }
+    if features is not None:
+        return Hasher.from_features(features, recipe.bits, **head)
+    return Hasher(recipe.backbone, recipe.bits, size=recipe.size or None, **head)
+
+
+def fit(
+    hasher: Hasher,
+    images: ImageSet,
+    *,
+    method: str | None = None,
+    recipe: Recipe | None = None,
+    options: Options | None = None,
+) -> Hasher:
+    """Train a hasher in place on the labelled pictures of a collection, and return it.
+
+    Args:
+        hasher: an untrained one, or one to train further.
+        images: the train set; pictures without labels, and those that cannot be read, are left out.
+        method: see `softhash list methods`.
+        recipe: all settings; bits, backbone and head are the hasher's own.
+        options: device, progress, checkpoints and caches.
+
+    """
+    recipe = recipe or Recipe.of()
+    recipe = recipe.changed(method=method or recipe.method, bits=hasher.bits)
+    options = options or Options()
+    labelled = images.select(~images.without_labels)
+    if len(labelled) < len(images):
+        options.notes(f"{len(images) - len(labelled):,} pictures without labels are left out")
+    labels = torch.from_numpy(labelled.labels)
+    check_trainable(labels)
+    if recipe.mode == "frozen":
+        found = features_of(
+            hasher, labelled, device=options.device, cache=options.cache, progress=options.progress
+        )
+        _say_broken(found.broken, options)
+        _fit_head(hasher, found.values, labels[found.positions], recipe, options)
+    else:
+        pixels = load_all(
+            labelled, hasher.size or 0, cache=options.cache, progress=options.progress
+        )
+        _say_broken(pixels.broken, options)
+        inputs = torch.from_numpy(np.ascontiguousarray(pixels[pixels.readable]))
+        fit_pixels(hasher, inputs, labels[pixels.readable], recipe, options)
+    hasher.classes = images.classes
+    return hasher
+
+
+def fit_features(
+    hasher: Hasher,
+    features: NDArray[np.floating],
+    labels: NDArray[np.uint8],
+    *,
+    recipe: Recipe,
+    options: Options | None = None,
+) -> Hasher:
+    """Train a hasher of features, for those who have embeddings already."""
+    if len(features) != len(labels):
+        raise InputError(f"{len(features)} rows of features, but {len(labels)} rows of labels")
+    has_labels = labels.any(axis=1)
+    tensor = torch.from_numpy(labels[has_labels])
+    check_trainable(tensor)
+    _fit_head(hasher, features[has_labels], tensor, recipe, options or Options())
+    return hasher
+
+
+def fit_pixels(
+    hasher: Hasher, pixels: Tensor, labels: Tensor, recipe: Recipe, options: Options
+) -> None:
+    """Fine-tune the whole network on decoded pictures (n, h, w, 3), its head warmed up first."""
+    device = torch.device(pick_device(options.device))
+    network = hasher.network.to(device)
+    if device.type == "cuda":
+        pixels = _to_gpu_if_it_fits(pixels, device)
+    features = _features(network, pixels, device)
+    network.head.standardise(features)
+    if recipe.warm_up and not _resumes(options):
+        warm = recipe.changed(mode="frozen", epochs=recipe.warm_up, schedule="cosine", average=0.0)
+        _run(network.head, features, labels, warm, Options(device=options.device))
+    _run(network, pixels, labels, recipe, options)
+    network.to("cpu")
+
+
+def _fit_head(
+    hasher: Hasher,
+    features: NDArray[np.floating],
+    labels: Tensor,
+    recipe: Recipe,
+    options: Options,
+) -> None:
+    inputs = torch.from_numpy(np.asarray(features, np.float32))
+    train_head(hasher.network.head, inputs, labels, recipe, options).to("cpu")
+
+
+def train_head(
+    head: Head, features: Tensor, labels: Tensor, recipe: Recipe, options: Options
+) -> Head:
+    """Train a head on features (n, d); it stays on the device it was trained on."""
+    device = torch.device(pick_device(options.device))
+    features = features.to(device)
+    head.to(device).standardise(features)
+    _run(head, features, labels, recipe, options)
+    return head
+
+
+def _run(
+    network: nn.Module, inputs: Tensor, labels: Tensor, recipe: Recipe, options: Options
+) -> None:
+    """Train from the start, or from where a checkpoint was."""
+    device = torch.device(pick_device(options.device))
+    torch.manual_seed(recipe.seed)
+    method = create(recipe.method, recipe.bits, labels.shape[1], **recipe.settings)
+    run = make_run(network, method, recipe, device)
+    if options.checkpoint and _resumes(options):
+        load_checkpoint(options.checkpoint, run, recipe)
+
+    def checkpoint(state: Run) -> None:
+        if options.checkpoint:
+            save_checkpoint(options.checkpoint, state, recipe)
+
+    train(run, recipe, inputs, labels.to(device), watch=options.watch, checkpoint=checkpoint)
+
+
+def _resumes(options: Options) -> bool:
+    return bool(options.resume and options.checkpoint and options.checkpoint.exists())
+
+
+@torch.no_grad()
+def _features(network: Any, pixels: Tensor, device: torch.device) -> Tensor:
+    """Compute the features of all pictures as they are, without augmentation."""
+    network.eval()
+    with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+        parts = [network.features(part.to(device)) for part in pixels.split(FEATURES_AT_ONCE)]
+    return torch.cat(parts)
+
+
+def _to_gpu_if_it_fits(pixels: Tensor, device: torch.device) -> Tensor:
+    free, _ = torch.cuda.mem_get_info(device)
+    if pixels.nbytes < free // 2:
+        return pixels.to(device)
+    return pixels.pin_memory()
+
+
+def _say_broken(broken: tuple[Broken, ...], options: Options) -> None:
+    for one in broken[:5]:
+        options.notes(f"left out: {one.reason}")
+    if len(broken) > 5:
+        options.notes(f"and {len(broken) - 5:,} more that cannot be read")
