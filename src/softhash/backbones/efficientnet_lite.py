@@ -1,0 +1,143 @@
+"""EfficientNet-Lite 0, 1 and 2, up to the average pool.
+
+Tan and Le, EfficientNet: rethinking model scaling for convolutional neural networks, 2019, in the
+variant for edge devices: no squeeze-and-excitation, ReLU6 for swish, and stem, head, first and last
+stage that do not grow.
+"""
+
+import math
+from typing import ClassVar
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from softhash.backbones.initialisation import initialise
+
+SCALES = {  # width, depth
+    "efficientnet_lite0": (1.0, 1.0),
+    "efficientnet_lite1": (1.0, 1.1),
+    "efficientnet_lite2": (1.1, 1.2),
+}
+_STAGES = (  # repeats, kernel, stride, expansion, width
+    (1, 3, 1, 1, 16),
+    (2, 3, 2, 6, 24),
+    (2, 5, 2, 6, 40),
+    (3, 3, 2, 6, 80),
+    (3, 5, 1, 6, 112),
+    (4, 5, 2, 6, 192),
+    (1, 3, 1, 6, 320),
+)
+_STEM, _HEAD = 32, 1280
+
+
+def same_padding(side: int, kernel: int, stride: int) -> tuple[int, int]:
+    """Zeros before and after a side, as TensorFlow's "SAME" has them: the odd one comes after.
+
+    >>> same_padding(224, kernel=3, stride=2), same_padding(227, kernel=3, stride=2)
+    ((0, 1), (1, 1))
+    """
+    outputs = -(-side // stride)
+    zeros = max((outputs - 1) * stride + kernel - side, 0)
+    return zeros // 2, zeros - zeros // 2
+
+
+class SameConv2d(nn.Conv2d):
+    """A convolution without bias, padded as TensorFlow's "SAME" for any input size."""
+
+    def __init__(
+        self, channels: int, width: int, kernel: int, stride: int = 1, groups: int = 1
+    ) -> None:
+        # At stride 1 an odd kernel is padded alike on all sides, whatever the input's size.
+        padding = kernel // 2 if stride == 1 else 0
+        super().__init__(channels, width, kernel, stride, padding, groups=groups, bias=False)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Pad by what the input's size asks for, and convolve."""
+        kernel, stride = self.kernel_size[0], self.stride[0]
+        if stride > 1:
+            # Plain integers: a traced graph then has constant padding.
+            top, bottom = same_padding(int(input.shape[2]), kernel, stride)
+            left, right = same_padding(int(input.shape[3]), kernel, stride)
+            input = functional.pad(input, (left, right, top, bottom))
+        return super().forward(input)
+
+
+class Block(nn.Module):
+    """An inverted residual: expand, convolve each channel by itself, project."""
+
+    def __init__(
+        self, channels: int, width: int, *, kernel: int, stride: int, expansion: int
+    ) -> None:
+        super().__init__()
+        inner = channels * expansion
+        self.expands = expansion != 1
+        self.skips = stride == 1 and channels == width
+        if self.expands:
+            self._expand_conv = SameConv2d(channels, inner, 1)
+            self._bn0 = _norm(inner)
+        self._depthwise_conv = SameConv2d(inner, inner, kernel, stride, groups=inner)
+        self._bn1 = _norm(inner)
+        self._project_conv = SameConv2d(inner, width, 1)
+        self._bn2 = _norm(width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Apply the block, and add its input where the shapes agree."""
+        y: Tensor = x
+        if self.expands:
+            y = functional.relu6(self._bn0(self._expand_conv(y)), inplace=True)
+        y = functional.relu6(self._bn1(self._depthwise_conv(y)), inplace=True)
+        y = self._bn2(self._project_conv(y))
+        return x + y if self.skips else y
+
+
+class EfficientNetLite(nn.Module):
+    """Picture (n, 3, side, side) → 1,280 features.
+
+    Parameters have the names of the published files. Of the original training, drop-connect and
+    the dropout before the classifier are left out.
+    """
+
+    left_out: ClassVar[tuple[str, ...]] = ("_fc.",)
+
+    def __init__(self, width: float = 1.0, depth: float = 1.0) -> None:
+        super().__init__()
+        self._conv_stem = SameConv2d(3, _STEM, 3, stride=2)
+        self._bn0 = _norm(_STEM)
+        self._blocks = nn.Sequential(*_blocks(width, depth))
+        last = _scaled_width(_STAGES[-1][-1], width)
+        self._conv_head = SameConv2d(last, _HEAD, 1)
+        self._bn1 = _norm(_HEAD)
+        self.apply(initialise)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Compute the features of normalised pictures."""
+        x = functional.relu6(self._bn0(self._conv_stem(x)), inplace=True)
+        x = self._blocks(x)
+        x = functional.relu6(self._bn1(self._conv_head(x)), inplace=True)
+        return x.mean((2, 3))
+
+
+def _blocks(width: float, depth: float) -> list[Block]:
+    blocks: list[Block] = []
+    channels = _STEM
+    for stage, (repeats, kernel, stride, expansion, base) in enumerate(_STAGES):
+        if 0 < stage < len(_STAGES) - 1:
+            repeats = math.ceil(repeats * depth)
+        for i in range(repeats):
+            step = stride if i == 0 else 1
+            scaled = _scaled_width(base, width)
+            blocks.append(Block(channels, scaled, kernel=kernel, stride=step, expansion=expansion))
+            channels = scaled
+    return blocks
+
+
+def _scaled_width(channels: int, factor: float) -> int:
+    """Scale to the nearest multiple of 8, but never down by more than a tenth."""
+    scaled = channels * factor
+    rounded = max(8, int(scaled + 4) // 8 * 8)
+    return rounded + 8 if rounded < 0.9 * scaled else rounded
+
+
+def _norm(channels: int) -> nn.BatchNorm2d:
+    """Batch normalisation with TensorFlow's constants; its momentum of 0.99 is torch's 0.01."""
+    return nn.BatchNorm2d(channels, eps=1e-3, momentum=0.01)

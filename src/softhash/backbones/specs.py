@@ -1,0 +1,60 @@
+"""What each built-in backbone expects and gives, known without torch."""
+
+from dataclasses import dataclass
+
+Colour = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class BackboneSpec:
+    """What a backbone expects of a picture and how many features it makes of it.
+
+    Attributes:
+        name: what it is built by.
+        features: the length of the feature vector.
+        size: the side of the square input in pixels that its weights were made for.
+        mean: red, green, blue; subtracted from pixel values of 0 to 255.
+        std: red, green, blue; what the difference is divided by.
+        describe: one line about it.
+
+    """
+
+    name: str
+    features: int
+    size: int
+    mean: Colour
+    std: Colour
+    describe: str
+
+
+# The usual ImageNet statistics, (0.485, 0.456, 0.406) and (0.229, 0.224, 0.225), times 255.
+_MEAN: Colour = (123.675, 116.28, 103.53)
+_STD: Colour = (58.395, 57.12, 57.375)
+
+
+def _lite(number: int, size: int, describe: str) -> BackboneSpec:
+    name = f"efficientnet_lite{number}"
+    return BackboneSpec(name, 1280, size, (127.0,) * 3, (128.0,) * 3, describe)
+
+
+BUILT_IN: dict[str, BackboneSpec] = {
+    spec.name: spec
+    for spec in (
+        _lite(0, 224, "EfficientNet-Lite0: 1,280 features at 224², small and fast."),
+        _lite(1, 240, "EfficientNet-Lite1: 1,280 features at 240², a little slower and better."),
+        _lite(2, 260, "EfficientNet-Lite2: 1,280 features at 260², the largest that pip delivers."),
+        BackboneSpec(
+            "alexnet", 4096, 224, _MEAN, _STD,
+            "AlexNet up to fc7: 4,096 features at 224², the one most hashing papers use.",
+        ),
+        BackboneSpec(
+            "vgg19", 4096, 224, _MEAN, _STD, "VGG-19 up to fc7: 4,096 features at 224²; heavy.",
+        ),
+        # The published weights were trained on (x/255 − 0.5) / 0.5. torchvision's model rescales
+        # input normalised in the usual way to that (`transform_input`); here the input already is.
+        BackboneSpec(
+            "googlenet", 1024, 224, (127.5,) * 3, (127.5,) * 3,
+            "GoogLeNet with batch normalisation, after the average pool: 1,024 features at 224².",
+        ),
+    )
+}  # fmt: skip
