@@ -65,9 +65,9 @@ class Recipe:
     epochs: int = 40
     batch_size: int = 128
     hidden: int = 1024
-    dropout: float = 0.4
+    dropout: float = 0.5
     optimiser: str = "adamw"
-    head_rate: float = 1e-3
+    head_rate: float = 3e-3
     backbone_rate: float = 1e-4
     weight_decay: float = 1e-2
     schedule: str = "cosine"
