@@ -7,6 +7,8 @@ import softhash
 def test_the_public_door_holds_exactly_these_names():
     assert softhash.__all__ == sorted(softhash.__all__)
     assert set(softhash.__all__) == {
+        "Encoded",
+        "Hasher",
         "ImageSet",
         "InputError",
         "MissingExtraError",

@@ -9,11 +9,15 @@ if TYPE_CHECKING:
     from softhash.codes import pack, unpack
     from softhash.evaluation import Report, evaluate_codes
     from softhash.hamming import nearest, within
+    from softhash.hasher import Hasher
     from softhash.images import ImageSet, open_image
+    from softhash.model.encoding import Encoded
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "Encoded",
+    "Hasher",
     "ImageSet",
     "InputError",
     "MissingExtraError",
@@ -29,6 +33,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Encoded": "softhash.model.encoding",
+    "Hasher": "softhash.hasher",
     "ImageSet": "softhash.images",
     "Report": "softhash.evaluation",
     "evaluate_codes": "softhash.evaluation",

@@ -58,16 +58,33 @@ def open_image(
     """
     target = _as_size(size)
     with _opened(source, max_pixels) as image:
-        orientation = _orientation(image)
-        lying = target[::-1] if target and orientation in _SIDEWAYS else target
-        box = _draft(image, lying) if lying else None
-        picture = _rgb(image)
-        if lying and picture.size != lying:
-            picture = picture.resize(lying, Image.Resampling.BICUBIC, box, reducing_gap=3.0)
-        if orientation in _UPRIGHT:
-            picture = picture.transpose(_UPRIGHT[orientation])
+        picture = _upright(image, target)
         # Leave nothing of the file behind: neither its handle nor its metadata.
         return picture.copy() if picture is image else picture
+
+
+def as_picture(image: Image.Image, *, size: tuple[int, int] | int | None = None) -> Image.Image:
+    """Give a picture in memory the form that `open_image` gives a file; it stays as it is."""
+    try:
+        with _quiet:
+            return _upright(image, _as_size(size), draft=False)
+    except Exception as error:  # the file may be read only now, and fail in as many ways
+        raise ImageError(f"the {image.mode} picture cannot be used: {error}") from error
+
+
+def _upright(
+    image: Image.Image, target: tuple[int, int] | None, *, draft: bool = True
+) -> Image.Image:
+    """Convert, squeeze and turn."""
+    orientation = _orientation(image)
+    lying = target[::-1] if target and orientation in _SIDEWAYS else target
+    box = _draft(image, lying) if lying and draft else None
+    picture = _rgb(image)
+    if lying and picture.size != lying:
+        picture = picture.resize(lying, Image.Resampling.BICUBIC, box, reducing_gap=3.0)
+    if orientation in _UPRIGHT:
+        picture = picture.transpose(_UPRIGHT[orientation])
+    return picture
 
 
 def image_size(source: ImageSource, *, max_pixels: int = MAX_PIXELS) -> tuple[int, int]:

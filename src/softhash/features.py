@@ -35,10 +35,10 @@ def features_of(
     progress: Progress | None = None,
 ) -> Features:
     """Compute the features of pictures that are new or changed; take the others from the cache."""
-    from softhash.model.weights import backbone_fingerprint
+    from softhash.model.weights import fingerprint
 
     config = hasher.config
-    what = f"features {hasher.backbone} {hasher.size} {backbone_fingerprint(hasher.network)}"
+    what = f"features {hasher.backbone} {hasher.size} {fingerprint(hasher.network, 'backbone.')}"
 
     def compute(order: Sequence[int]) -> Iterator[Computed]:
         chosen = np.asarray(order, np.int64)

@@ -7,10 +7,19 @@ from pathlib import Path
 from softhash.errors import InputError
 
 
-def write_whole(path: Path, content: str | bytes, *, force: bool = False) -> None:
-    """Write a file through a neighbour that takes its name when it is complete and on disk."""
+def check_free(path: Path, *, force: bool = False) -> None:
+    """Raise unless a file may be written there; to be asked before work that takes long."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the name of a file")
     if path.exists() and not force:
         raise InputError(f"{path} exists; to overwrite it, use --force (in Python: force=True)")
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
+
+
+def write_whole(path: Path, content: str | bytes, *, force: bool = False) -> None:
+    """Write a file through a neighbour that takes its name when it is complete and on disk."""
+    check_free(path, force=force)
     try:
         data = content.encode() if isinstance(content, str) else content
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -4,7 +4,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from softhash.cli._output import say, stderr
 
@@ -12,26 +21,41 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 @contextmanager
-def progress_of(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Give a function to be called with (done, total)."""
+def progress_of(what: str, unit: str | None = None) -> Iterator[Callable[[int, int], None]]:
+    """Give a function to be called with (done, total); with a unit, the rate is shown too."""
     if not stderr.is_terminal:
-        yield _Lines(what)
+        yield _Lines(what, unit)
         return
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn()]
+    columns += [MofNCompleteColumn(), *([_Rate(unit)] if unit else [])]
     with Progress(*columns, TimeRemainingColumn(), console=stderr, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
+class _Rate(ProgressColumn):
+    """How many are done in a second."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self._unit = unit
+
+    def render(self, task: Task) -> Text:
+        """Show the rate of the last seconds, once it is known."""
+        return Text(f"{task.speed:,.0f} {self._unit}/s" if task.speed else "")
+
+
 class _Lines:
     """Says how far it is when some time has passed; nothing about what is quick."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, unit: str | None) -> None:
         self._what = what
-        self._said = time.monotonic()
+        self._unit = unit
+        self._started = self._said = time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
         if now - self._said >= SECONDS_BETWEEN_LINES:
             self._said = now
-            say(f"{self._what}: {done:,} of {total:,}")
+            rate = f", {done / (now - self._started):,.0f} {self._unit}/s" if self._unit else ""
+            say(f"{self._what}: {done:,} of {total:,}{rate}")

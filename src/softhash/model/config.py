@@ -1,0 +1,145 @@
+"""The settings of a model, as ``config.json`` keeps them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import PurePath
+from typing import Any, Self, TypedDict
+
+from softhash.codes import check_bits
+from softhash.errors import InputError, SofthashError, UsageError, unknown_name
+
+FORMAT = "softhash model"
+VERSION = 1
+ACTIVATIONS = ("identity", "softsign", "tanh")  # what softhash.heads has, named without torch
+
+
+class HeadOptions(TypedDict, total=False):
+    """Settings of a head, all optional; see `softhash.heads.Head`."""
+
+    hidden: int
+    dropout: float
+    activation: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Everything that has to be known to use the weights.
+
+    Attributes:
+        bits: length of the codes.
+        backbone: its name, or None for a model that takes features.
+        features: numbers the backbone gives, or the model takes, for each picture.
+        size: side of the pictures that the backbone takes, 0 without one.
+        mean, std: what its weights expect, of pixel values of 0 to 255.
+        hidden, dropout, activation: the head's settings, see `softhash.heads.Head`.
+        seed: what the initial weights were drawn with.
+        classes: the labels it was trained on.
+        card: what the trainer says about the model, see `softhash.model.card`.
+        sha256: of the other files in the folder, by name.
+
+    """
+
+    bits: int
+    backbone: str | None
+    features: int
+    size: int = 0
+    mean: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    std: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    hidden: int = 0
+    dropout: float = 0.0
+    activation: str = "softsign"
+    seed: int = 0
+    classes: tuple[str, ...] = ()
+    card: Mapping[str, Any] = field(default_factory=dict)
+    sha256: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_bits(self.bits)
+        if self.activation not in ACTIVATIONS:
+            raise unknown_name("activation", self.activation, ACTIVATIONS)
+        if not 0 <= self.dropout < 1:
+            raise UsageError(f"dropout is {self.dropout}; give a share of 0 or more, below 1")
+        least = {"features": 1, "hidden": 0, "size": 1 if self.backbone else 0}
+        for name, value in least.items():
+            if getattr(self, name) < value:
+                raise UsageError(f"{name} is {getattr(self, name)}; give at least {value}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold of it, which is everything."""
+        # Through text, so that the answer shares nothing with this and tuples are lists already.
+        plain: dict[str, Any] = json.loads(self.to_json())
+        return plain
+
+    def to_json(self) -> str:
+        """Write it as the content of ``config.json``."""
+        content = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        try:
+            return json.dumps(content, indent=2, ensure_ascii=False, default=_plain) + "\n"
+        except (TypeError, ValueError) as error:
+            raise UsageError(
+                f"the model's card and classes must be plain JSON values: {error}"
+            ) from error
+
+    @classmethod
+    def from_json(cls, text: str | bytes, name: str) -> Self:
+        """Read the content of ``config.json``; `name` is what errors call it."""
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"{name} is damaged, it is no JSON: {error}") from None
+        if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+            raise InputError(f"{name} is not of a softhash model; give a folder that train wrote")
+        version = content.pop("version", None)
+        if version != VERSION:
+            raise InputError(
+                f"{name} has version {version}, this softhash reads version {VERSION}; "
+                "upgrade with: pip install -U softhash"
+            )
+        return cls._checked(content, name)
+
+    @classmethod
+    def _checked(cls, content: dict[str, Any], name: str) -> Self:
+        try:
+            for key, kind in _KINDS.items():
+                if not isinstance(content[key], kind) or isinstance(content[key], bool):
+                    raise InputError(f"{name}: '{key}' is {content[key]!r}; it is damaged")
+            lists = {key: tuple(content[key]) for key in ("mean", "std", "classes")}
+            return cls(**{**content, **lists})
+        except KeyError as error:
+            raise InputError(f"{name} lacks {error}; it is damaged") from None
+        except (SofthashError, TypeError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{name} makes no sense: {error}") from None
+
+    def with_sha256(self, sha256: Mapping[str, str]) -> Self:
+        """Return the same settings for other files."""
+        return replace(self, sha256=dict(sha256))
+
+
+def _plain(value: Any) -> Any:
+    """Make JSON of what a trainer easily has: numpy's numbers and arrays, and paths."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, PurePath):
+        return str(value)
+    raise TypeError(f"{value!r} is a {type(value).__name__}")
+
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "bits": int,
+    "backbone": (str, type(None)),
+    "features": int,
+    "size": int,
+    "mean": list,
+    "std": list,
+    "hidden": int,
+    "dropout": (int, float),
+    "activation": str,
+    "seed": int,
+    "classes": list,
+    "card": dict,
+    "sha256": dict,
+}

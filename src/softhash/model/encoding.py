@@ -1,0 +1,120 @@
+"""The loop from pictures to codes: decoded ahead, computed batch by batch, joined."""
+
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softhash.codes import pack, row_bytes
+from softhash.decoding import ImageError
+from softhash.errors import InputError, UsageError, unknown_name
+from softhash.loading import Batch, Broken, Progress
+from softhash.model import sources
+from softhash.model.config import ModelConfig
+from softhash.model.engines import Engine
+
+KINDS = ("codes", "outputs", "features")
+FEATURES_AT_ONCE = 4096
+
+
+class Options(TypedDict, total=False):
+    """The settings of an encoding run, all optional; see `Hasher.encode`."""
+
+    batch_size: int | None
+    device: str
+    workers: int | None
+    bf16: bool
+    progress: Progress | None
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """What became of some pictures.
+
+    Attributes:
+        values: one row a picture that could be read.
+        positions: where in the source these pictures are.
+        broken: the pictures that could not be read.
+
+    """
+
+    values: NDArray[Any]
+    positions: NDArray[np.int64]
+    broken: tuple[Broken, ...]
+
+
+def check_kind(kind: str, config: ModelConfig) -> None:
+    """Raise unless a model of this config can give that."""
+    if kind not in KINDS:
+        raise unknown_name("kind of values", kind, KINDS)
+    if kind == "features" and config.backbone is None:
+        raise UsageError("a hasher of features computes none; it takes them")
+
+
+def feed(
+    source: sources.Source,
+    config: ModelConfig,
+    batch_size: int | None,
+    engine: Engine,
+    workers: int | None,
+) -> sources.Feed:
+    """Find out what a source holds, and get ready to hand it over in batches."""
+    if batch_size is not None and batch_size < 1:
+        raise UsageError(f"batch_size is {batch_size}; give at least 1")
+    if config.backbone is None:
+        return sources.features(source, config.features, batch_size or FEATURES_AT_ONCE)
+    return sources.pictures(source, config.size, batch_size or engine.batch_size, workers)
+
+
+def run(
+    given: sources.Feed, engine: Engine, kind: str, progress: Progress | None
+) -> Generator[Encoded, None, None]:
+    """Compute what is wanted of every batch; stopping early stops the decoding too."""
+    done = 0
+    with closing(given.batches) as batches:
+        for batch in batches:
+            yield Encoded(_values(batch, engine, kind), batch.positions, batch.broken)
+            done += len(batch.positions) + len(batch.broken)
+            if progress:
+                progress(done, given.total)
+
+
+def _values(batch: Batch, engine: Engine, kind: str) -> NDArray[Any]:
+    u, features = engine(batch.pixels)
+    if kind == "features":
+        return features
+    return pack(u) if kind == "codes" else u
+
+
+def joined(
+    parts: Generator[Encoded, None, None], config: ModelConfig, kind: str, *, total: int | None
+) -> Encoded:
+    """Put batches together; with a total, a picture that cannot be read is an error at once."""
+    values, positions = [_nothing(config, kind)], [np.empty(0, np.int64)]
+    broken: list[Broken] = []
+    with closing(parts):
+        for part in parts:
+            if part.broken and total is not None:
+                raise _refusal(part.broken[0], total)
+            values.append(part.values)
+            positions.append(part.positions)
+            broken += part.broken
+    return Encoded(np.concatenate(values), np.concatenate(positions), tuple(broken))
+
+
+def _nothing(config: ModelConfig, kind: str) -> NDArray[Any]:
+    if kind == "codes":
+        return np.empty((0, row_bytes(config.bits)), np.uint8)
+    return np.empty((0, config.bits if kind == "outputs" else config.features), np.float32)
+
+
+def _refusal(broken: Broken, total: int) -> InputError:
+    if total == 1:
+        return ImageError(broken.reason)
+    return ImageError(
+        f"picture {broken.position} of {total:,}: {broken.reason}; to skip and name such pictures, "
+        "use encode_readable"
+    )

@@ -1,0 +1,69 @@
+"""A backbone of a few thousand weights in place of the real ones, and models made with it."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType
+
+import pytest
+
+
+@dataclass(frozen=True)
+class TinySpec:
+    name: str
+    features: int
+    size: int
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float]
+    describe: str
+
+
+SPEC = TinySpec("tiny", 12, 32, (120.0, 125.0, 130.0), (60.0, 61.0, 62.0), "For tests.")
+
+
+def _spec(name):
+    from softhash.errors import unknown_name
+
+    if name != SPEC.name:
+        raise unknown_name("backbone", name, [SPEC.name])
+    return SPEC
+
+
+def _build(name, *, weights="default"):
+    from torch import nn
+
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3, stride=2, padding=1),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.Conv2d(8, SPEC.features, 3, stride=2),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+    )
+
+
+@pytest.fixture(scope="session")
+def _tiny_module() -> ModuleType:
+    module = ModuleType("softhash.backbones")
+    module.BackboneSpec, module.spec, module.build = TinySpec, _spec, _build
+    return module
+
+
+@pytest.fixture
+def tiny_backbone(monkeypatch, _tiny_module) -> None:
+    """Make `tiny` the only backbone."""
+    monkeypatch.setitem(sys.modules, "softhash.backbones", _tiny_module)
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory, _tiny_module) -> Iterator:
+    """Return the folder of a saved model of 12 bits; not to be written to."""
+    from softhash.hasher import Hasher
+
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "softhash.backbones", _tiny_module)
+        hasher = Hasher("tiny", bits=12, seed=3)
+        hasher.classes = ["sea", "sky"]
+        hasher.save(folder, card={"summary": "A model for tests.", "metrics": {"map@all": 0.5}})
+    return folder
