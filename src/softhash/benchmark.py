@@ -1,7 +1,8 @@
 """Many runs on one split: a grid of recipes, one row of results a cell, kept as they finish.
 
-A benchmark file is a recipe with a table ``[grid]`` of lists; every combination is a cell. Settings
-of the method are named as ``"settings.alpha"``, and may be given in terms of the bits, as ``"5/q"``.
+A benchmark file is a recipe with a table ``[grid]`` of lists; every combination is a cell.
+Settings of the method are named as ``"settings.alpha"``, and may be given in terms of the bits, as
+``"5/q"``.
 Features (or decoded pictures) are computed once and shared. A cell that fails is reported, and the
 rest is done; a grid that is run again does only what is missing.
 """
@@ -80,7 +81,8 @@ def prepare(split: Split, recipe: Recipe, options: Options) -> Material:
             hasher_of(recipe), images, device=options.device, cache=options.cache,
             progress=options.progress,
         )  # fmt: skip
-        values, readable, broken = found.values, found.positions, found.broken
+        values: Any = found.values
+        readable, broken = found.positions, found.broken
     else:
         pixels = load_all(
             images, hasher_of(recipe).size or 0, cache=options.cache, progress=options.progress
@@ -94,7 +96,9 @@ def prepare(split: Split, recipe: Recipe, options: Options) -> Material:
     return Material(
         torch.from_numpy(np.ascontiguousarray(values)),
         torch.from_numpy(images.labels[readable]),
-        *(torch.from_numpy(parts[name]) for name in ("train", "query", "database")),
+        torch.from_numpy(parts["train"]),
+        torch.from_numpy(parts["query"]),
+        torch.from_numpy(parts["database"]),
         split,
     )
 
@@ -135,7 +139,9 @@ def run_cell(recipe: Recipe, material: Material, options: Options) -> Row:
 def encode(network: Any, inputs: Tensor, device: torch.device) -> Codes:
     """Encode features or pixels by a network, a few at a time."""
     network.eval()
-    parts = [network(part.to(device)).float().cpu() for part in inputs.split(ENCODED_AT_ONCE)]
+    parts = [
+        network(part.to(device)).float().cpu() for part in torch.split(inputs, ENCODED_AT_ONCE)
+    ]
     return pack(torch.cat(parts).numpy())
 
 

@@ -179,7 +179,9 @@ def _features(network: Any, pixels: Tensor, device: torch.device) -> Tensor:
     """Compute the features of all pictures as they are, without augmentation."""
     network.eval()
     with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-        parts = [network.features(part.to(device)) for part in pixels.split(FEATURES_AT_ONCE)]
+        parts = [
+            network.features(part.to(device)) for part in torch.split(pixels, FEATURES_AT_ONCE)
+        ]
     return torch.cat(parts)
 
 

@@ -42,8 +42,6 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(check.check)
-app.command()(demo.demo)
-app.command()(check.check)
 app.command()(train.train)
 app.command()(encode.encode)
 app.command()(evaluate.evaluate)

@@ -90,8 +90,10 @@ def _of_codes(
     from softhash.evaluation import check_rows, evaluate_codes
 
     sides = (
-        *(read_codes(file, bits, layout) for file in files[:2]),
-        *(read_labels(file) for file in files[2:]),
+        read_codes(files[0], bits, layout),
+        read_codes(files[1], bits, layout),
+        read_labels(files[2]),
+        read_labels(files[3]),
     )
     check_rows(*sides, names=files)
     chosen = pick_device(device)
