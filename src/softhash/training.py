@@ -46,6 +46,7 @@ def make_run(network: nn.Module, method: Method, recipe: Recipe, device: torch.d
     head = [*_trainable(whole.head if recipe.mode == "finetune" else whole), *_trainable(method)]
     backbone = _trainable(whole.backbone) if recipe.mode == "finetune" else []
     captured = device.type == "cuda"
+    torch.backends.cudnn.benchmark |= captured  # every batch has one shape: trying pays
     groups = [
         {
             "params": weights,
@@ -56,7 +57,7 @@ def make_run(network: nn.Module, method: Method, recipe: Recipe, device: torch.d
         if weights
     ]
     kind = torch.optim.AdamW if recipe.optimiser == "adamw" else torch.optim.Adam
-    optimiser = kind(groups, weight_decay=recipe.weight_decay, capturable=captured)
+    optimiser = kind(groups, weight_decay=recipe.weight_decay, capturable=captured, fused=captured)
     average = Average(network, recipe.average) if recipe.average else None
     return Run(network, method, optimiser, average)
 

@@ -6,7 +6,7 @@ stage that do not grow.
 """
 
 import math
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from torch import Tensor, nn
 from torch.nn import functional
@@ -53,13 +53,30 @@ class SameConv2d(nn.Conv2d):
 
     def forward(self, input: Tensor) -> Tensor:
         """Pad by what the input's size asks for, and convolve."""
+        return super().forward(self.padded(input))
+
+    def padded(self, input: Tensor) -> Tensor:
+        """Pad by what the input's size asks for."""
         kernel, stride = self.kernel_size[0], self.stride[0]
-        if stride > 1:
-            # Plain integers: a traced graph then has constant padding.
-            top, bottom = same_padding(int(input.shape[2]), kernel, stride)
-            left, right = same_padding(int(input.shape[3]), kernel, stride)
-            input = functional.pad(input, (left, right, top, bottom))
-        return super().forward(input)
+        if stride == 1:
+            return input
+        # Plain integers: a traced graph then has constant padding.
+        top, bottom = same_padding(int(input.shape[2]), kernel, stride)
+        left, right = same_padding(int(input.shape[3]), kernel, stride)
+        return functional.pad(input, (left, right, top, bottom))
+
+    def normalised(self, input: Tensor, norm: nn.BatchNorm2d) -> Tensor:
+        """Convolve and normalise; with fixed statistics, by one convolution with scaled weights.
+
+        The gradients are the same, and batch normalisation's own backward pass, which takes longer
+        than the convolutions of this network, is gone.
+        """
+        if norm.training or norm.running_var is None or norm.running_mean is None:
+            return cast(Tensor, norm(self(input)))
+        scale = norm.weight * (norm.running_var + norm.eps).rsqrt()
+        weight = self.weight * scale[:, None, None, None]
+        bias = norm.bias - norm.running_mean * scale
+        return cast(Tensor, self._conv_forward(self.padded(input), weight, bias))
 
 
 class Block(nn.Module):
@@ -84,9 +101,9 @@ class Block(nn.Module):
         """Apply the block, and add its input where the shapes agree."""
         y: Tensor = x
         if self.expands:
-            y = functional.relu6(self._bn0(self._expand_conv(y)), inplace=True)
-        y = functional.relu6(self._bn1(self._depthwise_conv(y)), inplace=True)
-        y = self._bn2(self._project_conv(y))
+            y = functional.relu6(self._expand_conv.normalised(y, self._bn0), inplace=True)
+        y = functional.relu6(self._depthwise_conv.normalised(y, self._bn1), inplace=True)
+        y = self._project_conv.normalised(y, self._bn2)
         return x + y if self.skips else y
 
 
@@ -111,9 +128,9 @@ class EfficientNetLite(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute the features of normalised pictures."""
-        x = functional.relu6(self._bn0(self._conv_stem(x)), inplace=True)
+        x = functional.relu6(self._conv_stem.normalised(x, self._bn0), inplace=True)
         x = self._blocks(x)
-        x = functional.relu6(self._bn1(self._conv_head(x)), inplace=True)
+        x = functional.relu6(self._conv_head.normalised(x, self._bn1), inplace=True)
         return x.mean((2, 3))
 
 
