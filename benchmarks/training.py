@@ -1,9 +1,9 @@
 """Training speed on a GPU, batches of 128 at 227×227, through the real loop.
 
 Beside it, in the same run: the usual loop (a DataLoader over arrays in memory, fp32, eager, one
-optimiser) and the bare forward and backward pass of the same network on one batch that never changes,
-in the loop's own precision: the share of it is what everything else costs. Without a CUDA device there
-is nothing to measure.
+optimiser) and the bare forward and backward pass of the same network on one batch that never
+changes, in the loop's own precision: the share of it is what everything else costs. Without a CUDA
+device there is nothing to measure.
 """
 
 import time

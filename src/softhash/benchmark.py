@@ -23,7 +23,7 @@ from torch import Tensor
 from softhash import __version__
 from softhash.codes import Codes, pack
 from softhash.devices import pick_device
-from softhash.errors import InputError, SofthashError, UsageError
+from softhash.errors import InputError, UsageError
 from softhash.evaluation import evaluate_codes
 from softhash.features import features_of
 from softhash.fitting import Options, fit_pixels, hasher_of, train_head
@@ -176,7 +176,7 @@ def run_grid(
             shared = {key: prepare(split, recipe, options)}  # one at a time: they are large
         try:
             row = run_cell(recipe, shared[key], options)
-        except SofthashError as error:
+        except Exception as error:  # whatever it is, the other cells are still worth running
             failed.append(f"{recipe.method}, {recipe.bits} bits, seed {recipe.seed}: {error}")
             continue
         with results.open("a") as file:

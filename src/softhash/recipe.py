@@ -94,8 +94,8 @@ class Recipe:
     def of(cls, **values: Any) -> "Recipe":
         """Build a recipe from the defaults of its mode and what is given.
 
-        >>> Recipe.of(mode="finetune", bits=12).augment
-        True
+        >>> Recipe.of(mode="finetune", bits=12).schedule
+        'one-cycle'
         """
         mode = values.get("mode", "frozen")
         if mode not in MODES:
@@ -128,9 +128,9 @@ class Recipe:
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "frozen": {},
     "finetune": {
+        "epochs": 20,
         "schedule": "one-cycle",
         "warm_up": 20,
-        "augment": True,
         "average": 0.99,
     },
 }

@@ -40,6 +40,7 @@ def train(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> None:
     """Learn codes from labels, and save the model."""
+    from softhash.model.folders import check_free
     from softhash.recipe import Recipe
 
     given = {
@@ -48,8 +49,7 @@ def train(
     }  # fmt: skip
     chosen = {name: value for name, value in given.items() if value is not None}
     resolved = Recipe.read(recipe, **chosen) if recipe else Recipe.of(**chosen)
-    if output.exists() and not force:
-        raise InputError(f"{output} exists; to replace it, use --force")
+    check_free(output, force=force)
     if (data is None) == (features is None):
         raise UsageError("give either DATA, or --features and --labels")
     with _Logged(output, resolved, resume, device) as options:

@@ -12,7 +12,8 @@ from softhash.errors import InputError
 from softhash.model.config import ModelConfig
 
 CONFIG, WEIGHTS, GRAPH, CARD = "config.json", "model.safetensors", "model.onnx", "README.md"
-FILES = (CONFIG, WEIGHTS, GRAPH, CARD)
+LOG = "log.jsonl"  # of the training run, where there was one
+FILES = (CONFIG, WEIGHTS, GRAPH, CARD, LOG)
 
 
 def sha256(data: bytes) -> str:

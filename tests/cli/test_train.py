@@ -1,0 +1,90 @@
+"""``train`` and ``evaluate MODEL DATA`` as a person runs them."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from softhash.hasher import Hasher
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "softhash", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def arrays(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("arrays")
+    rng = np.random.default_rng(0)
+    labels = (rng.random((150, 5)) < 0.35).astype(np.uint8)
+    np.save(folder / "labels.npy", labels)
+    np.save(folder / "features.npy", labels @ rng.normal(size=(5, 16)))
+    return folder
+
+
+def test_embeddings_are_trained_saved_and_logged(arrays, tmp_path):
+    arguments = ["--features", arrays / "features.npy", "--labels", arrays / "labels.npy"]
+    done = run("train", *arguments, "-o", tmp_path / "model", "--bits", 16, "--epochs", 5)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    hasher = Hasher.load(tmp_path / "model")
+    assert hasher.bits == 16
+    assert hasher.config["card"]["settings"]["epochs"] == 5
+    lines = (tmp_path / "model" / "log.jsonl").read_text().splitlines()
+    log = [json.loads(line) for line in lines]
+    assert [figures["epoch"] for figures in log][:2] == [1, 2]
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]  # the run's folder is gone
+    again = run("train", *arguments, "-o", tmp_path / "model", "--bits", 16)
+    assert again.returncode == 1
+    assert "--force" in again.stderr
+    forced = run("train", *arguments, "-o", tmp_path / "model", "--epochs", 1, "--force")
+    assert forced.returncode == 0, forced.stderr
+    assert Hasher.load(tmp_path / "model").bits == 48
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["scenes", "--method", "idnh"], 2, "unknown method 'idnh'; did you mean 'idhn'"),
+        (["scenes", "--bits", "0"], 2, "1 to 1024 bits, not 0"),
+        (["scenes", "--backbone", "alexnte"], 2, "did you mean 'alexnet'"),
+        (["scenes", "--device", "cuda"], 2, "no CUDA device"),
+        (["nowhere"], 1, "nowhere does not exist"),
+        ([], 2, "give either DATA, or --features and --labels"),
+        (["--features", "x.npy"], 2, "--features needs --labels"),
+    ],
+)
+def test_wrong_use_is_named(arguments, code, message, tmp_path):
+    done = run("train", *arguments, "-o", tmp_path / "model", cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_recipe_with_an_unknown_key_is_named(tmp_path):
+    (tmp_path / "r.toml").write_text("bitz = 3\n")
+    done = run("train", "scenes", "-o", tmp_path / "m", "--recipe", tmp_path / "r.toml")
+    assert done.returncode == 2
+    assert "unknown recipe key 'bitz'; did you mean 'bits'" in done.stderr
+
+
+@pytest.mark.slow
+def test_scenes_are_learned_by_a_frozen_network(tmp_path):
+    """The real backbone, on the drawn collection: trained, evaluated on the model's own split."""
+    trained = run("train", "scenes", "-o", tmp_path / "model", "--bits", 32, "--epochs", 10)
+    assert trained.returncode == 0, trained.stderr
+    done = run("evaluate", tmp_path / "model", "scenes", "--at", "100,all", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["metrics"]["map@all"] > 0.93  # chance is 0.81
+    assert report["metrics"]["ndcg@100"] > 0.55
+    card = Hasher.load(tmp_path / "model").config["card"]
+    assert report["contract"]["split"] == card["split"]["sha256"]
