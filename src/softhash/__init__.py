@@ -7,11 +7,13 @@ from softhash.errors import InputError, MissingExtraError, SofthashError, UsageE
 
 if TYPE_CHECKING:
     from softhash.codes import pack, unpack
-    from softhash.evaluation import Report, evaluate_codes
+    from softhash.evaluation import Report, evaluate, evaluate_codes
+    from softhash.fitting import fit
     from softhash.hamming import nearest, within
     from softhash.hasher import Hasher
     from softhash.images import ImageSet, open_image
     from softhash.model.encoding import Encoded
+    from softhash.recipe import Recipe
 
 __version__ = "0.1.0.dev0"
 
@@ -21,10 +23,13 @@ __all__ = [
     "ImageSet",
     "InputError",
     "MissingExtraError",
+    "Recipe",
     "Report",
     "SofthashError",
     "UsageError",
+    "evaluate",
     "evaluate_codes",
+    "fit",
     "nearest",
     "open_image",
     "pack",
@@ -36,8 +41,11 @@ _HOMES = {
     "Encoded": "softhash.model.encoding",
     "Hasher": "softhash.hasher",
     "ImageSet": "softhash.images",
+    "Recipe": "softhash.recipe",
     "Report": "softhash.evaluation",
+    "evaluate": "softhash.evaluation",
     "evaluate_codes": "softhash.evaluation",
+    "fit": "softhash.fitting",
     "nearest": "softhash.hamming",
     "open_image": "softhash.images",
     "pack": "softhash.codes",
