@@ -5,20 +5,11 @@ import sys
 
 import numpy as np
 import pytest
+from command import run
 
 import softhash
 
 RNG = np.random.default_rng(0)
-
-
-def run(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "softhash", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        **options,
-    )
 
 
 @pytest.fixture

@@ -2,23 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
+from command import run
 
 from softhash import scenes
 from softhash.images import image_size
-
-
-def run(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "softhash", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        **options,
-    )
 
 
 @pytest.fixture(scope="module")

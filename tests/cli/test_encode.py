@@ -1,12 +1,11 @@
 """``encode`` and ``export``, as a person runs them."""
 
 import io
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pytest
+from command import run
 from rich.console import Console
 
 from softhash import scenes
@@ -15,15 +14,6 @@ from softhash.hasher import Hasher
 from softhash.images import ImageSet
 
 CPU = ("--device", "cpu")
-
-
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "softhash", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 @pytest.fixture(scope="module")

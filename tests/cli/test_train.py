@@ -1,23 +1,12 @@
 """``train`` and ``evaluate MODEL DATA`` as a person runs them."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from command import run
 
 from softhash.hasher import Hasher
-
-
-def run(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "softhash", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        **options,
-    )
 
 
 @pytest.fixture(scope="module")

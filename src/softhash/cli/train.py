@@ -125,6 +125,7 @@ class _Logged:
         self._folder = output.with_name(f"{output.name}.run")
         self._output, self._recipe = output, recipe
         self._resume, self._device = resume, device
+        self._board = _tensorboard(Path("runs") / output.name)
 
     def __enter__(self) -> "Options":
         from softhash import distributed
@@ -156,12 +157,17 @@ class _Logged:
         with (self._folder / "log.jsonl").open("a") as log:
             log.write(json.dumps(figures) + "\n")
         self._told(figures["step"], figures["steps"])
+        if self._board:
+            for name in ("loss", "rate", "pictures_per_second"):
+                self._board.add_scalar(name, figures[name], figures["step"])
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         import shutil
 
         for bar in (self._steps, self._bar):
             bar.__exit__(None, None, None)
+        if self._board:
+            self._board.close()
         if kind is None:
             log = self._folder / "log.jsonl"
             if log.exists() and self._output.is_dir():
@@ -169,3 +175,14 @@ class _Logged:
             shutil.rmtree(self._folder, ignore_errors=True)
         elif kind is KeyboardInterrupt:
             say(f"stopped; {self._folder} keeps the run: the same command with --resume goes on")
+
+
+def _tensorboard(folder: Path) -> Any:
+    """Return a writer of TensorBoard's logs where that is installed, otherwise None."""
+    from importlib.util import find_spec
+
+    if find_spec("tensorboard") is None:
+        return None
+    from torch.utils.tensorboard import SummaryWriter
+
+    return SummaryWriter(str(folder))
