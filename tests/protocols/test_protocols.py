@@ -146,6 +146,11 @@ def test_per_class_names_the_classes_that_have_too_few():
         collection(labels * 0).split("per-class")
 
 
+def test_pictures_without_any_label_are_met_with_the_way_out():
+    with pytest.raises(UsageError, match=r"none of the 100 pictures has a label.*metadata\.csv"):
+        collection(ONES * 0).split("random")
+
+
 def test_nuswide21_draws_2100_queries_and_10500_to_train():
     rng = np.random.default_rng(0)
     labels = (rng.random((30_000, 21)) < 0.1).astype(np.uint8)

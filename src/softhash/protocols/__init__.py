@@ -114,6 +114,11 @@ def _random(pool: Pool, *, query: int | None = None, train: int | None = None) -
     that is not given becomes a share: 10 % queries, 40 % to train.
     """
     usable = len(pool.labelled)
+    if not usable:
+        raise UsageError(
+            f"none of the {len(pool.order):,} pictures has a label, so there is nothing to split; "
+            "a metadata.csv beside them, with columns file_name and labels, gives them some"
+        )
     queries, training, notes = _counts(usable, query, train)
     if queries + training > usable:
         raise UsageError(
