@@ -26,7 +26,21 @@ def world_size() -> int:
 def join() -> None:
     """Join the other processes when started by torchrun."""
     if "WORLD_SIZE" in os.environ and not distributed.is_initialized():
+        if torch.cuda.is_available():
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))  # what "cuda" means from here on
         distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+
+
+def wait() -> None:
+    """Wait until all processes have come this far."""
+    if distributed.is_initialized():
+        distributed.barrier()
+
+
+def leave() -> None:
+    """Leave the other processes."""
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 def share(batch: Tensor) -> Tensor:

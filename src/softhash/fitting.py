@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from softhash.checkpoint import load_checkpoint, save_checkpoint
 from softhash.devices import pick_device
+from softhash.distributed import rank
 from softhash.errors import InputError
 from softhash.features import features_of
 from softhash.hasher import Hasher
@@ -164,7 +165,7 @@ def _run(
         load_checkpoint(options.checkpoint, run, recipe)
 
     def checkpoint(state: Run) -> None:
-        if options.checkpoint:
+        if options.checkpoint and rank() == 0:
             save_checkpoint(options.checkpoint, state, recipe)
 
     train(run, recipe, inputs, labels.to(device), watch=options.watch, checkpoint=checkpoint)

@@ -10,6 +10,7 @@ from math import cos, pi
 import torch
 from torch import Tensor
 
+from softhash.distributed import world_size
 from softhash.recipe import Recipe
 
 RISE = 0.1  # share of a one-cycle schedule in which the rate rises
@@ -21,8 +22,9 @@ def step_count(recipe: Recipe, items: int) -> int:
 
 
 def batch_length(recipe: Recipe, items: int) -> int:
-    """Return how many pictures a step sees: no more than there are."""
-    return min(recipe.batch_size, items)
+    """Return how many pictures a step sees: no more than there are, as many in each process."""
+    shares = world_size()
+    return max(shares, min(recipe.batch_size, items) // shares * shares)
 
 
 def batch_at(recipe: Recipe, items: int, step: int) -> Tensor:

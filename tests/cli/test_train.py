@@ -1,6 +1,10 @@
 """``train`` and ``evaluate MODEL DATA`` as a person runs them."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -37,6 +41,49 @@ def test_embeddings_are_trained_saved_and_logged(arrays, tmp_path):
     forced = run("train", *arguments, "-o", tmp_path / "model", "--epochs", 1, "--force")
     assert forced.returncode == 0, forced.stderr
     assert Hasher.load(tmp_path / "model").bits == 48
+
+
+def test_torchrun_trains_the_model_that_one_process_does(arrays, tmp_path):
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text("bits = 16\nepochs = 6\nhidden = 0\ndropout = 0.0\nbatch_size = 31\n")
+    (tmp_path / "even.toml").write_text(recipe.read_text().replace("31", "30"))
+    arguments = ["--features", arrays / "features.npy", "--labels", arrays / "labels.npy"]
+    one = run("train", *arguments, "-o", tmp_path / "one", "--recipe", tmp_path / "even.toml")
+    assert one.returncode == 0, one.stderr
+    launcher = ["-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29583"]
+    command = [sys.executable, *launcher, "-m", "softhash", "train", *arguments]
+    command += ["-o", tmp_path / "two", "--recipe", recipe]  # 31: shares must be equally long
+    two = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
+    assert two.returncode == 0, two.stderr
+    features = np.load(arrays / "features.npy").astype(np.float32)
+    outputs = [Hasher.load(tmp_path / name).outputs(features) for name in ("one", "two")]
+    assert np.allclose(*outputs, atol=1e-5)
+    assert len((tmp_path / "two" / "log.jsonl").read_text().splitlines()) >= 6
+    assert two.stderr.count("saved") == 1
+    assert not (tmp_path / "two.run").exists()
+
+
+def test_an_interrupted_run_is_kept_and_resumed_to_the_same_model(arrays, tmp_path):
+    arguments = ["--features", arrays / "features.npy", "--labels", arrays / "labels.npy"]
+    arguments += ["--epochs", "400", "--bits", "16"]
+    whole = run("train", *arguments, "-o", tmp_path / "whole")
+    assert whole.returncode == 0, whole.stderr
+    command = [sys.executable, "-m", "softhash", "train", *arguments, "-o", tmp_path / "cut"]
+    process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
+    log = tmp_path / "cut.run" / "log.jsonl"
+    while process.poll() is None and not (log.exists() and log.stat().st_size):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    said = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 130, said
+    assert "--resume goes on" in said
+    assert not (tmp_path / "cut").exists()
+    again = run("train", *arguments, "-o", tmp_path / "cut", "--resume")
+    assert again.returncode == 0, again.stderr
+    features = np.load(arrays / "features.npy").astype(np.float32)
+    models = [Hasher.load(tmp_path / name) for name in ("whole", "cut")]
+    assert np.array_equal(*(model.outputs(features) for model in models))
 
 
 @pytest.mark.parametrize(

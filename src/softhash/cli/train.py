@@ -1,5 +1,6 @@
 """``softhash train``: from a labelled collection, or from embeddings, to a model folder."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ from softhash.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from softhash.fitting import Options
+    from softhash.hasher import Hasher
     from softhash.recipe import Recipe
 
 
@@ -71,7 +73,6 @@ def _train_on_pictures(
     *,
     force: bool,
 ) -> None:
-    from softhash.distributed import rank
     from softhash.fitting import fit, hasher_of
     from softhash.images import ImageSet
 
@@ -87,9 +88,7 @@ def _train_on_pictures(
         }  # fmt: skip
     say(f"training {recipe.method}, {recipe.bits} bits, on {len(train_set):,} pictures")
     hasher = fit(hasher_of(recipe), train_set, recipe=recipe, options=options)
-    if rank() == 0:
-        hasher.save(output, force=force, card=card | {"settings": recipe.as_dict()})
-        say(f"saved {output}")
+    _save(hasher, output, card | {"settings": recipe.as_dict()}, force=force)
 
 
 def _train_on_features(
@@ -114,8 +113,16 @@ def _train_on_features(
     hasher = hasher_of(recipe, features=values.shape[1])
     fit_features(hasher, values, targets, recipe=recipe, options=options)
     card = {"data": {"embeddings": len(values)}, "settings": recipe.as_dict()}
-    hasher.save(output, force=force, card=card)
-    say(f"saved {output}")
+    _save(hasher, output, card, force=force)
+
+
+def _save(hasher: "Hasher", output: Path, card: dict[str, Any], *, force: bool) -> None:
+    """Save the model; of several processes, which all have the same, the first does it."""
+    from softhash.distributed import rank
+
+    if rank() == 0:
+        hasher.save(output, force=force, card=card)
+        say(f"saved {output}")
 
 
 class _Logged:
@@ -125,7 +132,7 @@ class _Logged:
         self._folder = output.with_name(f"{output.name}.run")
         self._output, self._recipe = output, recipe
         self._resume, self._device = resume, device
-        self._board = _tensorboard(Path("runs") / output.name)
+        self._board: Any = None
 
     def __enter__(self) -> "Options":
         from softhash import distributed
@@ -133,23 +140,32 @@ class _Logged:
         from softhash.fitting import Options
 
         distributed.join()
+        checkpoint = self._folder / "checkpoint.safetensors"
+        self._leads = distributed.rank() == 0
+        if self._leads:
+            self._start(checkpoint)
+        distributed.wait()
+        self._bars = ExitStack()
+        progress = self._bars.enter_context(progress_of("pictures")) if self._leads else None
+        if self._leads:
+            self._told = self._bars.enter_context(progress_of("training"))
+        return Options(
+            device=self._device,
+            watch=self._watch if self._leads else lambda figures: None,
+            progress=progress,
+            checkpoint=checkpoint,
+            resume=self._resume,
+            notes=warn if self._leads else lambda note: None,
+        )
+
+    def _start(self, checkpoint: Path) -> None:
+        """Make the run's folder; what an earlier run left there goes, unless it is resumed."""
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / "recipe.toml").write_text(self._recipe.to_toml())
-        checkpoint = self._folder / "checkpoint.safetensors"
         if not self._resume:
             (self._folder / "log.jsonl").unlink(missing_ok=True)
             checkpoint.unlink(missing_ok=True)
-        self._bar = progress_of("pictures")
-        self._steps = progress_of("training")
-        self._told = self._steps.__enter__()
-        return Options(
-            device=self._device,
-            watch=self._watch,
-            progress=self._bar.__enter__(),
-            checkpoint=checkpoint,
-            resume=self._resume,
-            notes=warn,
-        )
+        self._board = _tensorboard(Path("runs") / self._output.name)
 
     def _watch(self, figures: dict[str, Any]) -> None:
         import json
@@ -164,8 +180,12 @@ class _Logged:
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         import shutil
 
-        for bar in (self._steps, self._bar):
-            bar.__exit__(None, None, None)
+        from softhash import distributed
+
+        self._bars.close()
+        distributed.leave()
+        if not self._leads:
+            return
         if self._board:
             self._board.close()
         if kind is None:
