@@ -100,7 +100,7 @@ def evaluate_codes(
     """
     if ties not in TIES:
         raise unknown_name("tie rule", ties, TIES)
-    check_rows(query_codes, database_codes, query_labels, database_labels)
+    hamming.check_rows(query_codes, database_codes, query_labels, database_labels)
     _check_bits(query_codes, bits)
     n = len(database_codes)
     cuts = _cuts(at, n)
@@ -151,30 +151,6 @@ def evaluate(
     )
     broken = {"queries_broken": len(found[0].broken), "database_broken": len(found[1].broken)}
     return replace(report, contract={**report.contract, **broken})
-
-
-def check_rows(
-    query_codes: hamming.Array,
-    database_codes: hamming.Array,
-    query_labels: hamming.Array,
-    database_labels: hamming.Array,
-    names: Sequence[object] = ("query codes", "database codes", "query labels", "database labels"),
-) -> None:
-    """Raise, naming the culprits, when codes and labels do not belong together."""
-    for codes, labels, of_codes, of_labels in (
-        (query_codes, query_labels, names[0], names[2]),
-        (database_codes, database_labels, names[1], names[3]),
-    ):
-        if len(codes) != len(labels):
-            raise InputError(
-                f"{of_codes} has {len(codes)} rows and {of_labels} {len(labels)}; "
-                "both must have one row an image"
-            )
-    if query_labels.shape[1] != database_labels.shape[1]:
-        raise InputError(
-            f"{names[2]} has {query_labels.shape[1]} classes and {names[3]} "
-            f"{database_labels.shape[1]}; both must name the same classes in the same order"
-        )
 
 
 def _check_bits(codes: hamming.Array, bits: int) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from softhash.errors import InputError
 from softhash.hamming import _count, histogram, ranked_gains
 
 
@@ -41,3 +42,15 @@ def test_ranked_gains_follow_a_stable_sort(bits, classes, first):
     assert np.array_equal(
         ranked_gains(*sides, first=first, threads=2), np.take_along_axis(shared, order, axis=1)
     )
+
+
+@pytest.mark.parametrize("count", [histogram, lambda *sides: ranked_gains(*sides, first=5)])
+def test_labels_that_do_not_belong_to_the_codes_are_refused(count):
+    """The kernels read without looking at bounds: what they are given must fit."""
+    query_codes, codes, query_labels, labels = case(0, 12, 3)
+    with pytest.raises(InputError, match="database codes has 400 rows and database labels 399"):
+        count(query_codes, codes, query_labels, labels[1:])
+    with pytest.raises(InputError, match="query codes has 9 rows and query labels 8"):
+        count(query_codes, codes, query_labels[1:], labels)
+    with pytest.raises(InputError, match="2 classes and database labels 3"):
+        count(query_codes, codes, query_labels[:, 1:], labels)

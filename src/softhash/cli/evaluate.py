@@ -87,7 +87,8 @@ def _of_codes(
 ) -> "Report":
     from softhash.arrays import read_codes, read_labels
     from softhash.devices import pick_device, to_device
-    from softhash.evaluation import check_rows, evaluate_codes
+    from softhash.evaluation import evaluate_codes
+    from softhash.hamming import check_rows
 
     sides = (
         read_codes(files[0], bits, layout),

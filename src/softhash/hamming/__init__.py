@@ -13,6 +13,7 @@ order: ties fall to the lower position.
 [(array([0, 1, 1]), array([0, 1, 3]))]
 """
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ from softhash.hamming import _cpu, _labels
 from softhash.hamming._scan import count_live
 from softhash.hamming._words import Words, pack_mask
 
-__all__ = ["histogram", "nearest", "pack_mask", "ranked_gains", "within"]
+__all__ = ["check_rows", "histogram", "nearest", "pack_mask", "ranked_gains", "within"]
 
 Array: TypeAlias = Any  # a numpy array, or a torch tensor on a CUDA device
 
@@ -90,6 +91,7 @@ def histogram(
            [1, 0, 0]], dtype=int32)
     """
     _check_pair(query_codes, codes)
+    check_rows(query_codes, codes, query_labels, labels)
     if _on_gpu(query_codes, codes):
         from softhash.hamming import _cuda
 
@@ -114,12 +116,37 @@ def ranked_gains(
     array([[2, 1, 1]], dtype=uint16)
     """
     _check_pair(query_codes, codes)
+    check_rows(query_codes, codes, query_labels, labels)
     first = min(first, len(codes))
     if _on_gpu(query_codes, codes):
         from softhash.hamming import _cuda
 
         return _cuda.ranked_gains(query_codes, codes, query_labels, labels, first)
     return _labels.ranked_gains(query_codes, codes, query_labels, labels, first, _threads(threads))
+
+
+def check_rows(
+    query_codes: Array,
+    database_codes: Array,
+    query_labels: Array,
+    database_labels: Array,
+    names: Sequence[object] = ("query codes", "database codes", "query labels", "database labels"),
+) -> None:
+    """Raise, naming the culprits, when codes and labels do not belong together."""
+    for codes, labels, of_codes, of_labels in (
+        (query_codes, query_labels, names[0], names[2]),
+        (database_codes, database_labels, names[1], names[3]),
+    ):
+        if len(codes) != len(labels):
+            raise InputError(
+                f"{of_codes} has {len(codes)} rows and {of_labels} {len(labels)}; "
+                "both must have one row an image"
+            )
+    if query_labels.shape[1] != database_labels.shape[1]:
+        raise InputError(
+            f"{names[2]} has {query_labels.shape[1]} classes and {names[3]} "
+            f"{database_labels.shape[1]}; both must name the same classes in the same order"
+        )
 
 
 def _on_gpu(*arrays: Array) -> bool:
