@@ -139,6 +139,7 @@ def test_compilation_is_said_when_there_is_no_cache(arrays, tmp_path):
 def test_an_interrupt_is_exit_130():
     code = (
         "import os, signal, sys; import softhash.cli._app as a\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it\n"
         "sys.argv = ['softhash', 'interrupted']\n"
         "a.app.command('interrupted')(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
         "a.main()"

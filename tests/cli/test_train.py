@@ -69,7 +69,14 @@ def test_an_interrupted_run_is_kept_and_resumed_to_the_same_model(arrays, tmp_pa
     whole = run("train", *arguments, "-o", tmp_path / "whole")
     assert whole.returncode == 0, whole.stderr
     command = [sys.executable, "-m", "softhash", "train", *arguments, "-o", tmp_path / "cut"]
-    process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        list(map(str, command)),
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # it may be off
+    )
     log = tmp_path / "cut.run" / "log.jsonl"
     while process.poll() is None and not (log.exists() and log.stat().st_size):
         time.sleep(0.02)
