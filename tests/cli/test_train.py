@@ -73,9 +73,7 @@ def test_an_interrupted_run_is_kept_and_resumed_to_the_same_model(arrays, tmp_pa
         list(map(str, command)),
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(
-            signal.SIGINT, signal.SIG_DFL
-        ),  # it may be off
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # it may be off
     )
     log = tmp_path / "cut.run" / "log.jsonl"
     while process.poll() is None and not (log.exists() and log.stat().st_size):
