@@ -166,12 +166,14 @@ def run_grid(
     progress: Progress | None = None,
 ) -> list[str]:
     """Run the cells that are not in the results yet; return what went wrong, a line a cell."""
-    finished = {_key(row["recipe"], row["contract"]["split"]) for row in read_rows(results)}
-    waiting = [r for r in recipes if _key(r.as_dict(), split.sha256) not in finished]
-    shared: dict[tuple[str, str, int], Material] = {}
+    finished = [
+        (Recipe(**row["recipe"]), row["contract"]["split"]) for row in read_rows(results)
+    ]  # a setting that the rows are older than has its default
+    waiting = [recipe for recipe in recipes if (recipe, split.sha256) not in finished]
+    shared: dict[tuple[str, str, str, int], Material] = {}
     failed = []
     for done, recipe in enumerate(waiting, start=len(recipes) - len(waiting) + 1):
-        key = (recipe.mode, recipe.backbone, recipe.size)
+        key = (recipe.mode, recipe.backbone, recipe.weights, recipe.size)
         if key not in shared:
             shared = {key: prepare(split, recipe, options)}  # one at a time: they are large
         try:
@@ -199,7 +201,3 @@ def read_rows(results: Path) -> list[Row]:
                 continue
             raise InputError(f"{results} line {number} is damaged; remove it") from None
     return rows
-
-
-def _key(recipe: Mapping[str, Any], split: str) -> str:
-    return json.dumps([recipe, split], sort_keys=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -50,7 +50,15 @@ def hasher_of(recipe: Recipe, features: int | None = None) -> Hasher:
     }
     if features is not None:
         return Hasher.from_features(features, recipe.bits, **head)
-    return Hasher(recipe.backbone, recipe.bits, size=recipe.size or None, **head)
+    default = recipe.weights == "default"
+    start = "default" if default else None
+    hasher = Hasher(recipe.backbone, recipe.bits, size=recipe.size or None, weights=start, **head)
+    if not default and recipe.weights != "random":
+        from softhash.backbones import load_weights
+
+        backbone = cast(nn.Module, hasher.network.backbone)
+        load_weights(backbone, recipe.weights, partial=True)
+    return hasher
 
 
 def fit(

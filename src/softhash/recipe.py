@@ -37,6 +37,8 @@ class Recipe:
         method: see `softhash list methods`; `settings` are its own.
         bits: length of the codes.
         backbone: see `softhash list backbones`.
+        weights: where the backbone starts: `default`, `random`, or a file; layers that the file
+            lacks start at random.
         size: side of the pictures in pixels, 0 for what the backbone was trained with.
         seed: what chance depends on.
         epochs: passes over the train set.
@@ -60,6 +62,7 @@ class Recipe:
     method: str = "idhn"
     bits: int = 48
     backbone: str = "efficientnet_lite0"
+    weights: str = "default"
     size: int = 0
     seed: int = 0
     epochs: int = 40

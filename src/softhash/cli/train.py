@@ -21,6 +21,9 @@ def train(
     method: Annotated[str | None, typer.Option(help="See `softhash list methods`.")] = None,
     bits: Annotated[int | None, typer.Option(help="Length of the codes.")] = None,
     backbone: Annotated[str | None, typer.Option(help="See `softhash list backbones`.")] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Where the backbone starts: default, random or a file.")
+    ] = None,
     finetune: Annotated[
         bool | None,
         typer.Option("--finetune/--frozen", help="Train the whole network, or a head on features."),
@@ -46,7 +49,8 @@ def train(
     from softhash.recipe import Recipe
 
     given = {
-        "method": method, "bits": bits, "backbone": backbone, "epochs": epochs, "seed": seed,
+        "method": method, "bits": bits, "backbone": backbone, "weights": weights,
+        "epochs": epochs, "seed": seed,
         "mode": None if finetune is None else ("finetune" if finetune else "frozen"),
     }  # fmt: skip
     chosen = {name: value for name, value in given.items() if value is not None}
