@@ -13,13 +13,13 @@ from torch import Tensor, nn
 from softhash.checkpoint import load_checkpoint, save_checkpoint
 from softhash.devices import pick_device
 from softhash.distributed import rank
-from softhash.errors import InputError
+from softhash.errors import InputError, UsageError
 from softhash.features import features_of
 from softhash.hasher import Hasher
 from softhash.heads import Head
 from softhash.images import ImageSet
 from softhash.loading import Broken, Progress
-from softhash.methods import create, method_class
+from softhash.methods import Method, Shallow, create
 from softhash.pixels import load_all
 from softhash.recipe import Recipe
 from softhash.training import Run, Watch, check_trainable, make_run, train
@@ -42,12 +42,8 @@ class Options:
 
 def hasher_of(recipe: Recipe, features: int | None = None) -> Hasher:
     """Make the untrained hasher that a recipe asks for, of pictures or of features."""
-    head: dict[str, Any] = {
-        "hidden": recipe.hidden,
-        "dropout": recipe.dropout,
-        "activation": method_class(recipe.method).activation,
-        "seed": recipe.seed,
-    }
+    method = create(recipe.method, recipe.bits, 1, **recipe.settings)
+    head = method.head_options(recipe.hidden, recipe.dropout) | {"seed": recipe.seed}
     if features is not None:
         return Hasher.from_features(features, recipe.bits, **head)
     default = recipe.weights == "default"
@@ -126,6 +122,8 @@ def fit_pixels(
     hasher: Hasher, pixels: Tensor, labels: Tensor, recipe: Recipe, options: Options
 ) -> None:
     """Fine-tune the whole network on decoded pictures (n, h, w, 3), its head warmed up first."""
+    if isinstance(_method(recipe, labels), Shallow):
+        raise UsageError(f"{recipe.method} is fitted to features; use --frozen (mode = 'frozen')")
     device = torch.device(pick_device(options.device))
     network = hasher.network.to(device)
     if device.type == "cuda":
@@ -134,8 +132,9 @@ def fit_pixels(
     network.head.standardise(features)
     if recipe.warm_up and not _resumes(options):
         warm = recipe.changed(mode="frozen", epochs=recipe.warm_up, schedule="cosine", average=0.0)
-        _run(network.head, features, labels, warm, Options(device=options.device))
-    _run(network, pixels, labels, recipe, options)
+        warmed = Options(device=options.device)
+        _run(network.head, _method(warm, labels), features, labels, warm, warmed)
+    _run(network, _method(recipe, labels), pixels, labels, recipe, options)
     network.to("cpu")
 
 
@@ -156,19 +155,33 @@ def train_head(
     """Train a head on features (n, d); it stays on the device it was trained on."""
     device = torch.device(pick_device(options.device))
     features = features.to(device)
+    method = _method(recipe, labels)
+    if isinstance(method, Shallow):
+        method.fit_head(head.to(device).eval(), features, labels.to(device))
+        return head
     head.to(device).standardise(features)
-    _run(head, features, labels, recipe, options)
+    _run(head, method, features, labels, recipe, options)
     return head
 
 
+def _method(recipe: Recipe, labels: Tensor) -> Method:
+    """Make the method; whatever chance decides from here on comes from the recipe's seed."""
+    torch.manual_seed(recipe.seed)
+    return create(recipe.method, recipe.bits, labels.shape[1], **recipe.settings)
+
+
 def _run(
-    network: nn.Module, inputs: Tensor, labels: Tensor, recipe: Recipe, options: Options
+    network: nn.Module,
+    method: Method,
+    inputs: Tensor,
+    labels: Tensor,
+    recipe: Recipe,
+    options: Options,
 ) -> None:
     """Train from the start, or from where a checkpoint was."""
     device = torch.device(pick_device(options.device))
-    torch.manual_seed(recipe.seed)
-    method = create(recipe.method, recipe.bits, labels.shape[1], **recipe.settings)
     run = make_run(network, method, recipe, device)
+    method.start(labels.to(device))
     if options.checkpoint and _resumes(options):
         load_checkpoint(options.checkpoint, run, recipe)
 

@@ -46,7 +46,8 @@ class Hasher:
         bits: length of the codes.
         hidden: units of a hidden layer in the head; 0 for none.
         dropout: of the head, in training.
-        activation: what bounds the outputs: softsign, tanh or identity.
+        activation: what bounds the outputs: softsign, tanh, cosine or identity.
+        lift: what the head does before its linear layer, see `softhash.heads.Head`.
         seed: what the random numbers of the head depend on.
         size: side of the pictures in pixels, where it is not the backbone's own.
         weights: where the backbone starts: "default", a file, or None for random numbers.
@@ -61,6 +62,7 @@ class Hasher:
         hidden: int = 0,
         dropout: float = 0.0,
         activation: str = "softsign",
+        lift: str = "relu",
         seed: int = 0,
         size: int | None = None,
         weights: str | os.PathLike[str] | None = "default",
@@ -79,6 +81,7 @@ class Hasher:
                 hidden=hidden,
                 dropout=dropout,
                 activation=activation,
+                lift=lift,
                 seed=seed,
             ),
             weights,
@@ -91,7 +94,7 @@ class Hasher:
         Args:
             features: numbers an embedding has.
             bits: length of the codes.
-            head: `hidden`, `dropout`, `activation` and `seed`, as for a hasher of pictures.
+            head: `hidden`, `dropout`, `activation`, `lift` and `seed`, as for a hasher of pictures.
 
         """
         return cls._of(ModelConfig(bits, None, features, **head))

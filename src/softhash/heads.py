@@ -1,6 +1,7 @@
 """From features to the real-valued outputs ``u`` whose signs are the code."""
 
 from collections.abc import Callable
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -8,8 +9,10 @@ from torch.nn import functional
 
 from softhash.codes import check_bits
 from softhash.errors import InputError, UsageError, unknown_name
+from softhash.model.config import LIFTS, lifted_width
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "cosine": torch.cos,  # of spectral hashing: bits alternate along a direction
     "identity": lambda x: x,
     "softsign": functional.softsign,
     "tanh": torch.tanh,
@@ -19,15 +22,49 @@ INITIAL_STD = 0.01  # of the last layer: u starts near 0, where every activation
 SCALE_FLOOR = 0.01  # of the mean deviation: features that hardly vary are not blown up to noise
 
 
+class Kernel(nn.Module):
+    """Similarities to so many anchors, exp(−‖x − a‖² / 2σ²), less their mean over a train set."""
+
+    anchors: Tensor
+    sigma: Tensor
+    offset: Tensor
+
+    def __init__(self, features: int, count: int) -> None:
+        super().__init__()
+        self.register_buffer("anchors", torch.zeros(count, features))
+        self.register_buffer("sigma", torch.ones(()))
+        self.register_buffer("offset", torch.zeros(count))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map features (n, d) to similarities (n, anchors)."""
+        return self.similarities(x) - self.offset
+
+    def similarities(self, x: Tensor) -> Tensor:
+        """Compute the similarities as they are."""
+        a = self.anchors
+        squared = x.square().sum(1, keepdim=True) + a.square().sum(1) - 2 * x @ a.T
+        return torch.exp(-squared.clamp_min(0) / (2 * self.sigma.square()))
+
+
+class Norm(nn.Module):
+    """The features, and their squared norm beside them: balls become linear."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map features (n, d) to (n, d + 1)."""
+        return torch.cat([x, x.square().sum(1, keepdim=True)], 1)
+
+
 class Head(nn.Module):
-    """Standardised features → (optional hidden layer) → linear → activation.
+    """Standardised features → (lift) → linear → activation.
 
     Args:
         features: numbers a picture.
         bits: length of the code.
-        hidden: units of the hidden layer, with ReLU; 0 leaves it out.
+        hidden: units of the hidden layer, or anchors of the kernel; 0 leaves both out.
         dropout: share of the hidden units (without them: of the features) dropped in training.
         activation: one of `ACTIVATIONS`; what bounds u.
+        lift: what comes before the linear layer: `relu`, a hidden layer; `rbf`, a `Kernel`; `norm`,
+            the features with their squared norm.
 
     >>> _ = torch.manual_seed(0)
     >>> Head(features=4, bits=12)(torch.ones(2, 4)).shape
@@ -46,10 +83,13 @@ class Head(nn.Module):
         hidden: int = 0,
         dropout: float = 0.0,
         activation: str = "softsign",
+        lift: str = "relu",
     ) -> None:
         super().__init__()
         if activation not in ACTIVATIONS:
             raise unknown_name("activation", activation, ACTIVATIONS)
+        if lift not in LIFTS:
+            raise unknown_name("lift", lift, LIFTS)
         if not 0 <= dropout < 1:
             raise UsageError(f"dropout is {dropout}; give a share from 0 up to, not including, 1")
         if features < 1 or hidden < 0:
@@ -57,9 +97,8 @@ class Head(nn.Module):
         self.activation = activation
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("scale", torch.ones(features))
-        layers: list[nn.Module] = [nn.Linear(features, hidden), nn.ReLU()] if hidden else []
-        self.hidden = nn.Sequential(*layers, nn.Dropout(dropout))
-        self.output = nn.Linear(hidden or features, check_bits(bits))
+        self.hidden = nn.Sequential(*_lifted(lift, features, hidden), nn.Dropout(dropout))
+        self.output = nn.Linear(lifted_width(lift, features, hidden), check_bits(bits))
         nn.init.normal_(self.output.weight, std=INITIAL_STD)
         nn.init.zeros_(self.output.bias)
 
@@ -67,6 +106,16 @@ class Head(nn.Module):
         """Map features (n, d) to u (n, bits)."""
         standard = (features - self.mean) / self.scale
         return ACTIVATIONS[self.activation](self.output(self.hidden(standard)))
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of a head that has one."""
+        return cast(Kernel, self.hidden[0])
+
+    def lifted(self, features: Tensor) -> Tensor:
+        """Return what the linear layer sees of features (n, d), without dropout."""
+        x = (features - self.mean) / self.scale
+        return cast(Tensor, self.hidden[:-1](x))
 
     @torch.no_grad()
     def standardise(self, features: Tensor) -> None:
@@ -84,3 +133,17 @@ class Head(nn.Module):
         scale = std.clamp_min(floor) if floor > 0 else torch.ones_like(std)
         self.mean.copy_(mean)
         self.scale.copy_(scale)
+
+    @torch.no_grad()
+    def centre(self, features: Tensor) -> None:
+        """Take the mean alone from the features of a train set, for methods that want that."""
+        self.standardise(features)
+        self.scale.fill_(1)
+
+
+def _lifted(lift: str, features: int, hidden: int) -> list[nn.Module]:
+    if lift == "norm":
+        return [Norm()]
+    if not hidden:
+        return []
+    return [Kernel(features, hidden)] if lift == "rbf" else [nn.Linear(features, hidden), nn.ReLU()]

@@ -10,9 +10,9 @@ from pkgutil import iter_modules
 from typing import Any
 
 from softhash.errors import UsageError, unknown_name
-from softhash.methods._base import Method
+from softhash.methods._base import Method, Shallow
 
-__all__ = ["METHODS", "Method", "create", "describe"]
+__all__ = ["METHODS", "Method", "Shallow", "create", "describe"]
 
 
 def _found() -> dict[str, type[Method]]:

@@ -1,4 +1,4 @@
-"""What a method is: a loss on the real-valued outputs u of a hash head.
+"""What a method is: a loss on the real-valued outputs u of a hash head, or a way to fit one.
 
 One paper, one file. A module of this package that defines ``METHODS`` (names to classes) adds them;
 no other file is touched. A method's own settings are the keyword arguments of its ``__init__``.
@@ -8,6 +8,9 @@ import inspect
 from typing import Any, ClassVar
 
 from torch import Tensor, nn
+
+from softhash.heads import Head
+from softhash.model.config import HeadOptions
 
 
 class Method(nn.Module):
@@ -26,6 +29,17 @@ class Method(nn.Module):
         self.bits = bits
         self.classes = classes
 
+    def head_options(self, hidden: int, dropout: float) -> HeadOptions:
+        """Say what kind of head the method wants; a recipe asks for `hidden` and `dropout`."""
+        return {"hidden": hidden, "dropout": dropout, "activation": self.activation}
+
+    def start(self, labels: Tensor) -> None:
+        """Get ready for a train set with these labels (items, classes), before the first step.
+
+        Called once, on the device that trains, also when a run is resumed: what is remembered of
+        every picture belongs into buffers made here, and positions are rows of these labels.
+        """
+
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
         """Return the loss of a batch: u (n, bits), labels (n, classes), positions (n,)."""
         raise NotImplementedError
@@ -38,3 +52,24 @@ class Method(nn.Module):
     def settings(self) -> dict[str, Any]:
         """Return the settings in force, those left to their defaults included."""
         return {name: getattr(self, name) for name in self.setting_names()}
+
+
+class Shallow(Method):
+    """A method that fits a head to features by itself, in closed form or by its own descent."""
+
+    activation: ClassVar[str] = "identity"
+
+    def head_options(self, hidden: int, dropout: float) -> HeadOptions:
+        """Ask for a linear head, whatever the recipe says of hidden layers."""
+        return {"hidden": 0, "dropout": 0.0, "activation": self.activation}
+
+    def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
+        """Refuse: there is no loss to follow."""
+        raise TypeError(f"{type(self).__name__} is fitted to features, not trained by a loss")
+
+    def fit_head(self, head: Head, features: Tensor, labels: Tensor) -> None:
+        """Set the head's numbers, its mean and scale included, from features (n, d) and labels.
+
+        Chance comes from torch's own generator, which the caller has seeded.
+        """
+        raise NotImplementedError

@@ -11,7 +11,9 @@ from softhash.errors import InputError, SofthashError, UsageError, unknown_name
 
 FORMAT = "softhash model"
 VERSION = 1
-ACTIVATIONS = ("identity", "softsign", "tanh")  # what softhash.heads has, named without torch
+# What softhash.heads has, named without torch.
+ACTIVATIONS = ("cosine", "identity", "softsign", "tanh")
+LIFTS = ("norm", "rbf", "relu")
 
 
 class HeadOptions(TypedDict, total=False):
@@ -20,7 +22,13 @@ class HeadOptions(TypedDict, total=False):
     hidden: int
     dropout: float
     activation: str
+    lift: str
     seed: int
+
+
+def lifted_width(lift: str, features: int, hidden: int) -> int:
+    """Count the numbers that a head's linear layer sees."""
+    return features + 1 if lift == "norm" else hidden or features
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ class ModelConfig:
         features: numbers the backbone gives, or the model takes, for each picture.
         size: side of the pictures that the backbone takes, 0 without one.
         mean, std: what its weights expect, of pixel values of 0 to 255.
-        hidden, dropout, activation: the head's settings, see `softhash.heads.Head`.
+        hidden, dropout, activation, lift: the head's settings, see `softhash.heads.Head`.
         seed: what the initial weights were drawn with.
         classes: the labels it was trained on.
         card: what the trainer says about the model, see `softhash.model.card`.
@@ -50,6 +58,7 @@ class ModelConfig:
     hidden: int = 0
     dropout: float = 0.0
     activation: str = "softsign"
+    lift: str = "relu"
     seed: int = 0
     classes: tuple[str, ...] = ()
     card: Mapping[str, Any] = field(default_factory=dict)
@@ -59,6 +68,8 @@ class ModelConfig:
         check_bits(self.bits)
         if self.activation not in ACTIVATIONS:
             raise unknown_name("activation", self.activation, ACTIVATIONS)
+        if self.lift not in LIFTS:
+            raise unknown_name("lift", self.lift, LIFTS)
         if not 0 <= self.dropout < 1:
             raise UsageError(f"dropout is {self.dropout}; give a share of 0 or more, below 1")
         least = {"features": 1, "hidden": 0, "size": 1 if self.backbone else 0}
@@ -138,6 +149,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "hidden": int,
     "dropout": (int, float),
     "activation": str,
+    "lift": str,
     "seed": int,
     "classes": list,
     "card": dict,
