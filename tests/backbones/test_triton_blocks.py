@@ -33,7 +33,9 @@ def distance(found, expected):
 @pytest.mark.parametrize("kernel", [3, 5])
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("sides", [(8, 8), (15, 15), (29, 57), (114, 40)])
-@pytest.mark.parametrize(("channels", "width", "expansion"), [(24, 24, 6), (32, 16, 1), (80, 112, 6)])
+@pytest.mark.parametrize(
+    ("channels", "width", "expansion"), [(24, 24, 6), (32, 16, 1), (80, 112, 6)]
+)
 def test_block_and_its_gradients(kernel, stride, sides, channels, width, expansion):
     from softhash.backbones import _cuda_blocks
 

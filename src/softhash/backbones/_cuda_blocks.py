@@ -1,11 +1,13 @@
 """EfficientNet-Lite with fixed normalisation on a GPU, forward and backward by hand.
 
 Three `torch.autograd.Function`s, stem, block and head, whose tensors are (n, height, width,
-channels) in the autocast's type. A block is two products of matrices, cuBLAS's, around the depthwise
-convolution, whose kernels apply ReLU6 and its gradient as they load and store, pad by leaving out
-what lies outside, and add up the gradients of weights and biases on the way.
+channels) in the autocast's type. What is stored between layers is past its ReLU6, and a gradient
+past its gate: the product or convolution that makes it applies them. Convolutions pad by leaving
+out what lies outside, and add up the gradients of weights and biases on the way. Products that need
+none of this are cuBLAS's.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -17,8 +19,12 @@ from softhash.backbones import _triton_blocks as blocks
 from softhash.backbones import _triton_ends as ends
 
 PROGRAMS = 132 * 8  # as many as keep a large GPU busy
+# Height, width and channels of a depthwise program's tile, and its warps, by the output's width.
+FORWARD_TILES = {8: (8, 8, 32, 4), 1 << 30: (8, 16, 32, 4)}
+BACKWARD_TILES = {8: (8, 8, 32, 4), 1 << 30: (8, 16, 32, 8)}
 
-Layer = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]  # weight rows, gamma, beta, mean, var
+Tile = tuple[int, int, int, int]
+Layer = Sequence[Tensor]  # weight rows, gamma, beta, mean, var
 
 
 def same_padding(side: int, kernel: int, stride: int) -> int:
@@ -33,7 +39,9 @@ def layer(conv: nn.Conv2d, norm: nn.BatchNorm2d) -> Layer:
     return rows, norm.weight, norm.bias, norm.running_mean, norm.running_var  # type: ignore[return-value]
 
 
-def fold(layer: Layer, eps: float, kind: torch.dtype, *, taps: bool = False) -> tuple[Tensor, Tensor]:
+def fold(
+    layer: Layer, eps: float, kind: torch.dtype, *, taps: bool = False
+) -> tuple[Tensor, Tensor]:
     """Return scaled weights, (outputs, length) or with ``taps`` (length, outputs), and the bias."""
     outputs, length = layer[0].shape
     shape = (length, outputs) if taps else (outputs, length)
@@ -68,7 +76,7 @@ def column_sums(x: Tensor) -> Tensor:
     programs = triton.cdiv(count, tall * steps)
     sums = x.new_empty((programs, columns), dtype=torch.float32)
     blocks.column_sums_kernel[(across, programs)](
-        x, sums, count, columns, steps, BM=tall, BC=width, num_warps=4
+        x, sums, count, steps, COLUMNS=columns, BM=tall, BC=width, num_warps=4
     )
     return sums.sum(0)
 
@@ -76,14 +84,14 @@ def column_sums(x: Tensor) -> Tensor:
 def product(
     x: Tensor, weight: Tensor, *, bias: Tensor | None = None, gate: Tensor | None = None
 ) -> Tensor:
-    """Return φ(x·weightᵀ + bias), or x·weight where ``gate`` is strictly between 0 and 6, else 0."""
+    """Return φ(x·weightᵀ + bias), or x·weight where 0 < ``gate`` < 6, and 0 elsewhere."""
     count, length = x.shape
     columns = weight.shape[0] if gate is None else weight.shape[1]
     steps = (length, 1) if gate is None else (1, columns)
     out = x.new_empty((count, columns))
     tall, wide, deep, warps = product_tile(length, columns)
     blocks.product_kernel[(triton.cdiv(count, tall) * triton.cdiv(columns, wide),)](
-        x, weight, bias, gate, out, count, length, columns, *steps,
+        x, weight, bias, gate, out, count, columns, *steps, LENGTH=length,
         GATED=gate is not None, BM=tall, BN=wide, BK=deep, num_warps=warps, num_stages=2,
     )  # fmt: skip
     return out
@@ -92,17 +100,17 @@ def product(
 def product_tile(length: int, columns: int) -> tuple[int, int, int, int]:
     """Return rows, columns and depth of a program's part of a product, and its warps."""
     deep = min(64, max(16, triton.next_power_of_2(length)))
-    return 128, 64 if columns < 200 else 128, 32 if length == 80 else deep, 4 if columns < 200 else 8
+    return (
+        128,
+        64 if columns < 200 else 128,
+        32 if length == 80 else deep,
+        4 if columns < 200 else 8,
+    )
 
 
-def forward_tile(columns: int, channels: int, kernel: int, stride: int) -> tuple[int, int, int, int]:
-    """Return height, width and channels of a program's tile, and its warps."""
-    return (8, 8, 32, 4) if columns <= 8 else (8, 16, 32, 4)
-
-
-def backward_tile(columns: int, channels: int, kernel: int, stride: int) -> tuple[int, int, int, int]:
-    """Return height, width and channels of a program's tile, and its warps."""
-    return (8, 8, 32, 4) if columns <= 8 else (8, 16, 32, 8)
+def tile(tiles: dict[int, Tile], columns: int) -> Tile:
+    """Return the first tile of a table made for pictures at least this wide."""
+    return next(tile for widest, tile in tiles.items() if columns <= widest)
 
 
 def _form(height: int, width: int, kernel: int, stride: int) -> dict[str, int]:
@@ -115,7 +123,7 @@ def depthwise(h: Tensor, weight: Tensor, bias: Tensor, kernel: int, stride: int)
     n, height, width, channels = h.shape
     rows, columns = -(-height // stride), -(-width // stride)
     d = h.new_empty((n, rows, columns, channels))
-    tall, long, wide, warps = forward_tile(columns, channels, kernel, stride)
+    tall, long, wide, warps = tile(FORWARD_TILES, columns)
     tiles = triton.cdiv(rows, tall) * triton.cdiv(columns, long) * triton.cdiv(channels, wide)
     blocks.depthwise_kernel[(tiles, n)](
         h, weight, bias, d, height, width, rows, columns, channels,
@@ -131,7 +139,7 @@ def depthwise_backward(
     """Return the gradient by h, and rows of sums: the taps', the bias's, and Σ gradient by h."""
     n, height, width, channels = h.shape
     rows, columns = -(-height // stride), -(-width // stride)
-    tall, long, wide, warps = backward_tile(columns, channels, kernel, stride)
+    tall, long, wide, warps = tile(BACKWARD_TILES, columns)
     across = triton.cdiv(channels, wide)
     tiles = triton.cdiv(rows, tall) * triton.cdiv(columns, long)
     steps = min(16, max(1, tiles * across * n // PROGRAMS))
@@ -150,8 +158,10 @@ class FusedBlock(torch.autograd.Function):
     """An inverted residual: d = φ(dw(h)), h = φ(x·W₁ᵀ + b₁), y = d·W₃ᵀ + b₃ (+ x)."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, form: tuple[int, int, bool, float], *tensors: Tensor) -> Tensor:
-        """Compute y; ``form`` is kernel, stride, skips, eps; ``tensors`` the two or three layers."""
+    def forward(
+        ctx: Any, x: Tensor, form: tuple[int, int, bool, float], *tensors: Tensor
+    ) -> Tensor:
+        """Compute y; ``form`` is kernel, stride, skips, eps; ``tensors`` are the layers."""
         kernel, stride, skips, eps = form
         *first, middle, last = [tensors[i : i + 5] for i in range(0, len(tensors), 5)]
         pixels, w1, h = x.flatten(0, 2), None, x
@@ -195,7 +205,7 @@ class FusedStem(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, eps: float, kind: torch.dtype, *layer: Tensor) -> Tensor:
         """Compute the stem; x gets no gradient."""
-        weight, bias = fold(layer, eps, kind)  # type: ignore[arg-type]
+        weight, bias = fold(layer, eps, kind)
         n, _, height, width = x.shape
         rows, columns, outputs = -(-height // 2), -(-width // 2), len(bias)
         y = x.new_empty((n, rows, columns, outputs), dtype=kind)
@@ -223,7 +233,7 @@ class FusedStem(torch.autograd.Function):
             WIDTH=outputs, BM=128, num_warps=4,
         )  # fmt: skip
         sums = sums.sum(0)
-        return None, None, None, *unfold(sums, sums[27], layer, ctx.eps, (1, outputs))  # type: ignore[arg-type]
+        return None, None, None, *unfold(sums, sums[27], layer, ctx.eps, (1, outputs))
 
 
 class FusedHead(torch.autograd.Function):
@@ -232,7 +242,7 @@ class FusedHead(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, eps: float, *layer: Tensor) -> Tensor:
         """Compute the features (n, channels)."""
-        weight, bias = fold(layer, eps, x.dtype)  # type: ignore[arg-type]
+        weight, bias = fold(layer, eps, x.dtype)
         h = torch.addmm(bias, x.flatten(0, 2), weight.t())
         n, pixels, channels = len(x), x.shape[1] * x.shape[2], len(bias)
         pooled = x.new_empty((n, channels), dtype=torch.float32)
@@ -254,7 +264,7 @@ class FusedHead(torch.autograd.Function):
             g.contiguous(), h, gh, sums, pixels, channels, BP=64, BC=64, num_warps=4
         )
         g_weight = gh.t() @ x.flatten(0, 2)
-        g_layer = unfold(g_weight, sums.sum(0), layer, ctx.eps, (weight.shape[1], 1))  # type: ignore[arg-type]
+        g_layer = unfold(g_weight, sums.sum(0), layer, ctx.eps, (weight.shape[1], 1))
         return (gh @ weight).view_as(x), None, *g_layer
 
 

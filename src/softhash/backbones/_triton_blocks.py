@@ -1,7 +1,8 @@
 """GPU kernels of EfficientNet-Lite with fixed normalisation; see ``_cuda_blocks`` for their use.
 
-Pictures are (n, height, width, channels), channels side by side. φ is ReLU6, φ(v) = min(max(v, 0), 6),
-and [φ'(v)] is 1 where 0 < v < 6; it is the same taken of v and of φ(v). Sums are in float32.
+Pictures are (n, height, width, channels), channels side by side. φ is ReLU6,
+φ(v) = min(max(v, 0), 6), and [φ'(v)] is 1 where 0 < v < 6, else 0; it is the same taken of v and of
+φ(v). Sums are in float32.
 A kernel that reduces over pixels writes one row of sums a program; torch adds the rows, so that
 the result is the same every time.
 """
@@ -37,12 +38,12 @@ def place(height, width, channels, TH: tl.constexpr, TW: tl.constexpr, BC: tl.co
 
 @triton.jit
 def product_kernel(
-    x, weight, bias, gate, out, count, length, columns, row_step, step,
+    x, weight, bias, gate, out, count, columns, row_step, step, LENGTH: tl.constexpr,
     GATED: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
     """Write out = φ(x·weight + bias), or with GATED x·weight·[φ'(gate)].
 
-    x is (count, length), out (count, columns); weight[k, c] lies at k·step + c·row_step.
+    x is (count, LENGTH), out (count, columns); weight[k, c] lies at k·step + c·row_step.
     """
     across = tl.cdiv(columns, BN)
     m = (tl.program_id(0) // across) * BM + tl.arange(0, BM)
@@ -50,11 +51,11 @@ def product_kernel(
     here, some = (m < count)[:, None], (c < columns)[None, :]
     rows = m.to(tl.int64)[:, None]
     total = tl.zeros([BM, BN], tl.float32)
-    for first in range(0, length, BK):
+    for first in range(0, LENGTH, BK):
         k = first + tl.arange(0, BK)
-        v = tl.load(x + rows * length + k[None, :], mask=here & (k < length)[None, :], other=0.0)
+        v = tl.load(x + rows * LENGTH + k[None, :], mask=here & (k < LENGTH)[None, :], other=0.0)
         at = weight + k[:, None] * step + c[None, :] * row_step
-        w = tl.load(at, mask=(k < length)[:, None] & some, other=0.0)
+        w = tl.load(at, mask=(k < LENGTH)[:, None] & some, other=0.0)
         total = tl.dot(v, w, total)
     at = rows * columns + c[None, :]
     if GATED:
@@ -151,15 +152,17 @@ def depthwise_backward_kernel(
 
 
 @triton.jit
-def column_sums_kernel(x, sums, count, columns, steps, BM: tl.constexpr, BC: tl.constexpr):
-    """Write the sums of steps·BM rows of x, (count, columns), a program."""
+def column_sums_kernel(
+    x, sums, count, steps, COLUMNS: tl.constexpr, BM: tl.constexpr, BC: tl.constexpr
+):
+    """Write the sums of steps·BM rows of x, (count, COLUMNS), a program."""
     c = tl.program_id(0) * BC + tl.arange(0, BC)
     total = tl.zeros([BM, BC], tl.float32)
     for step in range(steps):
         row = (tl.program_id(1).to(tl.int64) * steps + step) * BM + tl.arange(0, BM)
-        here = (row < count)[:, None] & (c < columns)[None, :]
-        total += tl.load(x + row[:, None] * columns + c[None, :], mask=here, other=0.0)
-    tl.store(sums + tl.program_id(1) * columns + c, tl.sum(total, 0), mask=c < columns)
+        here = (row < count)[:, None] & (c < COLUMNS)[None, :]
+        total += tl.load(x + row[:, None] * COLUMNS + c[None, :], mask=here, other=0.0)
+    tl.store(sums + tl.program_id(1) * COLUMNS + c, tl.sum(total, 0), mask=c < COLUMNS)
 
 
 @triton.jit

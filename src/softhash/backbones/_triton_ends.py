@@ -71,9 +71,7 @@ def pool_kernel(h, pooled, pixels, channels, BP: tl.constexpr, BC: tl.constexpr)
 
 
 @triton.jit
-def pool_backward_kernel(
-    g, h, gh, sums, pixels, channels, BP: tl.constexpr, BC: tl.constexpr
-):
+def pool_backward_kernel(g, h, gh, sums, pixels, channels, BP: tl.constexpr, BC: tl.constexpr):
     """Write gh = g·[φ'(h)]/pixels, and its sums over a picture, (n, channels)."""
     n, c = tl.program_id(1), tl.program_id(0) * BC + tl.arange(0, BC)
     share = tl.load(g + n * channels + c, mask=c < channels, other=0.0) / pixels

@@ -145,6 +145,7 @@ def _fuses(network: nn.Module, x: Tensor) -> bool:
     return (
         x.is_cuda
         and torch.is_autocast_enabled("cuda")
+        and torch.get_autocast_dtype("cuda") == torch.bfloat16
         and not x.requires_grad
         and not any(m.training for m in network.modules() if isinstance(m, nn.BatchNorm2d))
         and find_spec("triton") is not None
