@@ -6,8 +6,10 @@ stage that do not grow.
 """
 
 import math
+from importlib.util import find_spec
 from typing import ClassVar, cast
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -128,10 +130,26 @@ class EfficientNetLite(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute the features of normalised pictures."""
+        if _fuses(self, x):
+            from softhash.backbones import _cuda_blocks
+
+            return _cuda_blocks.features(self, x, torch.get_autocast_dtype("cuda"))
         x = functional.relu6(self._conv_stem.normalised(x, self._bn0), inplace=True)
         x = self._blocks(x)
         x = functional.relu6(self._conv_head.normalised(x, self._bn1), inplace=True)
         return x.mean((2, 3))
+
+
+def _fuses(network: nn.Module, x: Tensor) -> bool:
+    """Whether the kernels for fixed normalisation in half precision on a GPU can do the work."""
+    return (
+        x.is_cuda
+        and torch.is_autocast_enabled("cuda")
+        and torch.get_autocast_dtype("cuda") == torch.bfloat16
+        and not x.requires_grad
+        and not any(m.training for m in network.modules() if isinstance(m, nn.BatchNorm2d))
+        and find_spec("triton") is not None
+    )
 
 
 def _blocks(width: float, depth: float) -> list[Block]:
