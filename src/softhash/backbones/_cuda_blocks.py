@@ -1,10 +1,9 @@
 """EfficientNet-Lite with fixed normalisation on a GPU, forward and backward by hand.
 
-Three `torch.autograd.Function`s, stem, block and head, whose tensors are (n, height, width,
-channels) in the autocast's type. What is stored between layers is past its ReLU6, and a gradient
-past its gate: the product or convolution that makes it applies them. Convolutions pad by leaving
-out what lies outside, and add up the gradients of weights and biases on the way. Products that need
-none of this are cuBLAS's.
+Three `torch.autograd.Function`s, block, stem and head (`_cuda_ends`), whose tensors are (n, height,
+width, channels) in the autocast's type. What is stored between layers is past its ReLU6, and a
+gradient past its gate: the product or convolution that makes it applies them. Convolutions pad by
+leaving out what lies outside. Products that need none of this are cuBLAS's.
 """
 
 from collections.abc import Sequence
@@ -16,12 +15,13 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from softhash.backbones import _triton_blocks as blocks
-from softhash.backbones import _triton_ends as ends
 
-PROGRAMS = 132 * 8  # as many as keep a large GPU busy
+PROGRAMS = 132 * 6  # as many as keep a large GPU busy
 # Height, width and channels of a depthwise program's tile, and its warps, by the output's width.
-FORWARD_TILES = {8: (8, 8, 32, 4), 1 << 30: (8, 16, 32, 4)}
-BACKWARD_TILES = {8: (8, 8, 32, 4), 1 << 30: (8, 16, 32, 8)}
+FORWARD_TILES = {8: (4, 4, 128, 4), 29: (8, 16, 32, 4), 1 << 30: (4, 16, 32, 4)}
+BACKWARD_TILES = {29: (4, 4, 128, 4), 57: (4, 8, 32, 4), 1 << 30: (4, 16, 32, 4)}
+# Pixels, channels and warps of a program that sums up a row of taps, by the kernel's side.
+WEIGHT_TILES = {3: (64, 32, 8), 5: (64, 32, 4)}
 
 Tile = tuple[int, int, int, int]
 Layer = Sequence[Tensor]  # weight rows, gamma, beta, mean, var
@@ -133,25 +133,37 @@ def depthwise(h: Tensor, weight: Tensor, bias: Tensor, kernel: int, stride: int)
     return d
 
 
-def depthwise_backward(
+def depthwise_by_input(
     e: Tensor, h: Tensor, weight: Tensor, kernel: int, stride: int, gated: bool
-) -> tuple[Tensor, Tensor]:
-    """Return the gradient by h, and rows of sums: the taps', the bias's, and Σ gradient by h."""
+) -> Tensor:
+    """Return the gradient by h, from that by its convolution, e."""
     n, height, width, channels = h.shape
     rows, columns = -(-height // stride), -(-width // stride)
+    gh = torch.empty_like(h)
     tall, long, wide, warps = tile(BACKWARD_TILES, columns)
-    across = triton.cdiv(channels, wide)
-    tiles = triton.cdiv(rows, tall) * triton.cdiv(columns, long)
-    steps = min(16, max(1, tiles * across * n // PROGRAMS))
-    groups = triton.cdiv(n, steps)
-    gh, count = torch.empty_like(h), triton.next_power_of_2(kernel**2 + 2)
-    sums = h.new_empty((tiles * groups, count, channels), dtype=torch.float32)
-    blocks.depthwise_backward_kernel[(tiles * across, groups)](
-        e, h, weight, gh, sums, n, steps, height, width, rows, columns, channels,
+    tiles = triton.cdiv(rows, tall) * triton.cdiv(columns, long) * triton.cdiv(channels, wide)
+    blocks.depthwise_input_kernel[(tiles, n)](
+        e, h, weight, gh, height, width, rows, columns, channels,
         **_form(height, width, kernel, stride), GATED=gated,
-        TH=tall, TW=long, BC=wide, SUMS=count, num_warps=warps, num_stages=1,
+        TH=tall, TW=long, BC=wide, num_warps=warps, num_stages=1,
     )  # fmt: skip
-    return gh, sums[:, : kernel**2 + 2].sum(0)
+    return gh
+
+
+def depthwise_by_weight(e: Tensor, h: Tensor, kernel: int, stride: int) -> Tensor:
+    """Return the gradients by taps and bias, (kernel·kernel + 1, channels), in float32."""
+    n, height, width, channels = h.shape
+    rows, columns = -(-height // stride), -(-width // stride)
+    pixels, wide, warps = WEIGHT_TILES[kernel]
+    count, across = n * rows * columns, triton.cdiv(channels, wide) * (kernel + 1)
+    steps = max(1, count * across // (pixels * PROGRAMS))
+    programs = triton.cdiv(count, pixels * steps)
+    sums = h.new_empty((programs, kernel**2 + 1, channels), dtype=torch.float32)
+    blocks.depthwise_weight_kernel[(across, programs)](
+        e, h, sums, count, steps, height, width, rows, columns, channels,
+        **_form(height, width, kernel, stride), BP=pixels, BC=wide, num_warps=warps,
+    )  # fmt: skip
+    return sums.sum(0)
 
 
 class FusedBlock(torch.autograd.Function):
@@ -187,85 +199,17 @@ class FusedBlock(torch.autograd.Function):
         *first, middle, last = [tensors[i : i + 5] for i in range(0, len(tensors), 5)]
         g, d = g.contiguous().flatten(0, 2), d.flatten(0, 2)
         g_last = unfold(g.t() @ d, column_sums(g), last, eps, (w3.shape[1], 1))
-        gh, sums = depthwise_backward(product(g, w3, gate=d), h, w2, kernel, stride, bool(first))
-        taps = kernel**2
-        g_middle = unfold(sums, sums[taps], middle, eps, (1, h.shape[3]))
+        e = product(g, w3, gate=d)
+        gh = depthwise_by_input(e, h, w2, kernel, stride, bool(first))
+        taps = depthwise_by_weight(e, h, kernel, stride)
+        g_middle = unfold(taps, taps[-1], middle, eps, (1, h.shape[3]))
         if not first:
             gx = gh + g.view_as(gh) if skips else gh
             return gx, None, *g_middle, *g_last
         gh = gh.flatten(0, 2)
-        g_first = unfold(gh.t() @ x.flatten(0, 2), sums[taps + 1], first[0], eps, (w1.shape[1], 1))
+        g_first = unfold(gh.t() @ x.flatten(0, 2), column_sums(gh), first[0], eps, (w1.shape[1], 1))
         gx = torch.addmm(g, gh, w1) if skips else gh @ w1
         return gx.view_as(x), None, *g_first, *g_middle, *g_last
-
-
-class FusedStem(torch.autograd.Function):
-    """Pictures (n, 3, height, width) of any strides → φ(conv) as (n, rows, columns, width)."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, eps: float, kind: torch.dtype, *layer: Tensor) -> Tensor:
-        """Compute the stem; x gets no gradient."""
-        weight, bias = fold(layer, eps, kind)
-        n, _, height, width = x.shape
-        rows, columns, outputs = -(-height // 2), -(-width // 2), len(bias)
-        y = x.new_empty((n, rows, columns, outputs), dtype=kind)
-        sn, sc, sy, sx = x.stride()
-        ctx.shape = (n * rows * columns, height, width, rows, columns, sn, sy, sx, sc)
-        ctx.pads = {"PY": same_padding(height, 3, 2), "PX": same_padding(width, 3, 2)}
-        ends.stem_kernel[(triton.cdiv(ctx.shape[0], 128),)](
-            x, weight, bias, y, *ctx.shape, **ctx.pads, WIDTH=outputs, BM=128, num_warps=4
-        )
-        ctx.eps = eps
-        ctx.save_for_backward(x, y, *layer)
-        return y
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, g: Tensor) -> Any:
-        """Return the gradients by the layer's weights."""
-        x, y, *layer = ctx.saved_tensors
-        outputs = y.shape[3]
-        steps = max(1, ctx.shape[0] // (128 * PROGRAMS))
-        programs = triton.cdiv(ctx.shape[0], 128 * steps)
-        sums = y.new_empty((programs, 32, outputs), dtype=torch.float32)
-        ends.stem_backward_kernel[(programs,)](
-            x, g.contiguous(), y, sums, steps, *ctx.shape, **ctx.pads,
-            WIDTH=outputs, BM=128, num_warps=4,
-        )  # fmt: skip
-        sums = sums.sum(0)
-        return None, None, None, *unfold(sums, sums[27], layer, ctx.eps, (1, outputs))
-
-
-class FusedHead(torch.autograd.Function):
-    """The last features: the mean over pixels of φ(x·Wᵀ + b), in float32."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, eps: float, *layer: Tensor) -> Tensor:
-        """Compute the features (n, channels)."""
-        weight, bias = fold(layer, eps, x.dtype)
-        h = torch.addmm(bias, x.flatten(0, 2), weight.t())
-        n, pixels, channels = len(x), x.shape[1] * x.shape[2], len(bias)
-        pooled = x.new_empty((n, channels), dtype=torch.float32)
-        grid = (triton.cdiv(channels, 64), n)
-        ends.pool_kernel[grid](h, pooled, pixels, channels, BP=64, BC=64, num_warps=4)
-        ctx.eps = eps
-        ctx.save_for_backward(x, h, weight, *layer)
-        return pooled
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, g: Tensor) -> Any:
-        """Return the gradients by x and by the layer's weights."""
-        x, h, weight, *layer = ctx.saved_tensors
-        n, pixels, channels = len(x), x.shape[1] * x.shape[2], h.shape[1]
-        gh, sums = torch.empty_like(h), g.new_empty((n, channels), dtype=torch.float32)
-        grid = (triton.cdiv(channels, 64), n)
-        ends.pool_backward_kernel[grid](
-            g.contiguous(), h, gh, sums, pixels, channels, BP=64, BC=64, num_warps=4
-        )
-        g_weight = gh.t() @ x.flatten(0, 2)
-        g_layer = unfold(g_weight, sums.sum(0), layer, ctx.eps, (weight.shape[1], 1))
-        return (gh @ weight).view_as(x), None, *g_layer
 
 
 def block(module: Any, x: Tensor) -> Tensor:
@@ -276,12 +220,3 @@ def block(module: Any, x: Tensor) -> Tensor:
         layers = [*layer(module._expand_conv, module._bn0), *layers]
     form = (conv.kernel_size[0], conv.stride[0], module.skips, norm.eps)
     return FusedBlock.apply(x, form, *layers)  # type: ignore[no-any-return, no-untyped-call]
-
-
-def features(network: Any, x: Tensor, kind: torch.dtype) -> Tensor:
-    """Map normalised pictures to features as ``EfficientNetLite.forward`` does, in ``kind``."""
-    stem, head = layer(network._conv_stem, network._bn0), layer(network._conv_head, network._bn1)
-    y = FusedStem.apply(x, network._bn0.eps, kind, *stem)  # type: ignore[no-untyped-call]
-    for module in network._blocks:
-        y = block(module, y)
-    return FusedHead.apply(y, network._bn1.eps, *head)  # type: ignore[no-any-return, no-untyped-call]

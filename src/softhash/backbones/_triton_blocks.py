@@ -98,57 +98,89 @@ def depthwise_kernel(
 
 
 @triton.jit
-def depthwise_backward_kernel(
-    e, h, weight, gh, sums, pictures, steps, height, width, rows, columns, channels,
+def depthwise_input_kernel(
+    e, h, weight, gh, height, width, rows, columns, channels,
     K: tl.constexpr, S: tl.constexpr, PY: tl.constexpr, PX: tl.constexpr, GATED: tl.constexpr,
-    TH: tl.constexpr, TW: tl.constexpr, BC: tl.constexpr, SUMS: tl.constexpr,
+    TH: tl.constexpr, TW: tl.constexpr, BC: tl.constexpr,
 ):  # fmt: skip
-    """Write gh, the gradient by h, and sums of it over some pictures, from e, that before d's φ.
+    """Write gh, the gradient by h, from e, that before d's φ; gated by [φ'(h)] where GATED.
 
-    Each pixel of h is visited once: tap (i, j) joins (y, x) of h to
-    ((y + PY − i)/S, (x + PX − j)/S) of e where both divide. There
-    gh[y, x] += weight[i, j]·e, and the weight's gradient[i, j] += h[y, x]·e.
-    gh is gated by [φ'(h)] where GATED. sums is (programs, SUMS, channels): K·K taps, Σ e, Σ gh.
+    Tap (i, j) joins (y, x) of h to ((y + PY − i)/S, (x + PX − j)/S) of e where both divide. A tile
+    has so many cells of S×S pixels; pixels of like place in their cells have the same taps.
     """
     y, x, c = place(rows, columns, channels, TH, TW, BC)
+    n = tl.program_id(1).to(tl.int64)
+    e += n * rows * columns * channels
+    some = (c < channels)[None, :]
+    for py in tl.static_range(S):
+        for px in tl.static_range(S):
+            total = tl.zeros([TH * TW, BC], tl.float32)
+            for i in tl.static_range(K):
+                for j in tl.static_range(K):
+                    if (py + PY - i) % S == 0 and (px + PX - j) % S == 0:
+                        oy, ox = y + (py + PY - i) // S, x + (px + PX - j) // S
+                        inside = (oy >= 0) & (oy < rows) & (ox >= 0) & (ox < columns)
+                        at = e + ((oy * columns + ox) * channels)[:, None] + c[None, :]
+                        g = tl.load(at, mask=inside[:, None] & some, other=0.0).to(tl.float32)
+                        w = tl.load(weight + (i * K + j) * channels + c, mask=c < channels)
+                        total += g * w[None, :]
+            iy, ix = y * S + py, x * S + px
+            here = ((iy < height) & (ix < width))[:, None] & some
+            at = ((n * height + iy) * width + ix)[:, None] * channels + c[None, :]
+            if GATED:
+                total = gated(total, tl.load(h + at, mask=here, other=0.0))
+            tl.store(gh + at, total.to(gh.dtype.element_ty), mask=here)
+
+
+@triton.jit
+def tap(h, row, x, c, fits, width, channels):
+    """Load channels ``c`` of column ``x`` of rows of h where it exists, in float32."""
+    inside = fits & (x >= 0) & (x < width)
+    at = h + (row + x * channels)[:, None] + c[None, :]
+    return tl.load(at, mask=inside[:, None] & (c < channels)[None, :], other=0.0).to(tl.float32)
+
+
+@triton.jit
+def depthwise_weight_kernel(
+    e, h, sums, count, steps, height, width, rows, columns, channels,
+    K: tl.constexpr, S: tl.constexpr, PY: tl.constexpr, PX: tl.constexpr,
+    BP: tl.constexpr, BC: tl.constexpr,
+):  # fmt: skip
+    """Write sums, (programs, K·K + 1, channels): e[y, x]·h[S·y + i − PY, S·x + j − PX], and e.
+
+    A program takes a row of taps, i, and steps·BP pixels of e; row K is e alone. A tap's BP×BC
+    products stay apart until the end, so that threads need not wait for each other at every step.
+    K is 3 or 5.
+    """
+    i = tl.program_id(0) // tl.cdiv(channels, BC)
+    c = (tl.program_id(0) % tl.cdiv(channels, BC)) * BC + tl.arange(0, BC)
     some = c < channels
-    row = tl.arange(0, SUMS)[:, None]
-    found = tl.zeros([SUMS, BC], tl.float32)
-    for number in range(steps * S * S):  # a picture's pixels of like parity of row and column
-        picture = tl.program_id(1) * steps + number // (S * S)
-        py, px = (number // S) % S, number % S
-        n = picture.to(tl.int64)
-        e_n = e + n * rows * columns * channels
-        iy, ix = y * S + py, x * S + px
-        inside = (iy < height) & (ix < width) & (picture < pictures)
-        here = inside[:, None] & some[None, :]
-        at = n * height * width * channels + ((iy * width + ix) * channels)[:, None] + c[None, :]
-        v = tl.load(h + at, mask=here, other=0.0)
-        total = tl.zeros([TH * TW, BC], tl.float32)
-        for i in range((py + PY) % S, K, S):
-            oy = y + (py + PY - i) // S
-            for t in tl.static_range((K + S - 1) // S):
-                j = (px + PX) % S + t * S
-                ox = x + (px + PX - j) // S
-                inside = (oy >= 0) & (oy < rows) & (ox >= 0) & (ox < columns)
-                inside = inside & (picture < pictures) & (j < K)
-                from_ = e_n + ((oy * columns + ox) * channels)[:, None] + c[None, :]
-                g = tl.load(from_, mask=inside[:, None] & some[None, :], other=0.0).to(tl.float32)
-                tap = i * K + j
-                w = tl.load(weight + tap * channels + c, mask=some & (j < K), other=0.0)
-                total += g * w[None, :]
-                # A tap past the end has found nothing, so it may go to any row.
-                found += tl.where(row == tap, tl.sum(v.to(tl.float32) * g, 0)[None, :], 0.0)
-                if tap == PY * K + PX:  # it visits every pixel of e
-                    found += tl.where(row == K * K, tl.sum(g, 0)[None, :], 0.0)
-        if GATED:
-            total = gated(total, v)
-            found += tl.where(row == K * K + 1, tl.sum(total, 0)[None, :], 0.0)
-        tl.store(gh + at, total.to(gh.dtype.element_ty), mask=here)
-    tiles = tl.num_programs(0) // tl.cdiv(channels, BC)
-    program = tl.program_id(1) * tiles + tl.program_id(0) // tl.cdiv(channels, BC)
-    at = sums + (program * SUMS + row) * channels + c[None, :]
-    tl.store(at, found, mask=(row < K * K + 2) & some[None, :])
+    a0 = tl.zeros([BP, BC], tl.float32)
+    a1, a2, a3, a4 = a0, a0, a0, a0
+    for step in range(steps):
+        m = (tl.program_id(1) * steps + step) * BP + tl.arange(0, BP)
+        at = e + m.to(tl.int64)[:, None] * channels + c[None, :]
+        g = tl.load(at, mask=(m < count)[:, None] & some[None, :], other=0.0).to(tl.float32)
+        if i == K:
+            a0 += g
+        else:
+            y, x = (m // columns) % rows * S + (i - PY), m % columns * S - PX
+            fits = (m < count) & (y >= 0) & (y < height)
+            row = ((m // (rows * columns)).to(tl.int64) * height + y) * width * channels
+            a0 += g * tap(h, row, x, c, fits, width, channels)
+            a1 += g * tap(h, row, x + 1, c, fits, width, channels)
+            a2 += g * tap(h, row, x + 2, c, fits, width, channels)
+            if K == 5:
+                a3 += g * tap(h, row, x + 3, c, fits, width, channels)
+                a4 += g * tap(h, row, x + 4, c, fits, width, channels)
+    at = sums + (tl.program_id(1) * (K * K + 1) + i * K) * channels + c
+    tl.store(at, tl.sum(a0, 0), mask=some)
+    if i < K:
+        tl.store(at + channels, tl.sum(a1, 0), mask=some)
+        tl.store(at + 2 * channels, tl.sum(a2, 0), mask=some)
+        if K == 5:
+            tl.store(at + 3 * channels, tl.sum(a3, 0), mask=some)
+            tl.store(at + 4 * channels, tl.sum(a4, 0), mask=some)
 
 
 @triton.jit

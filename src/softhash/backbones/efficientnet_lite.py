@@ -131,9 +131,9 @@ class EfficientNetLite(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Compute the features of normalised pictures."""
         if _fuses(self, x):
-            from softhash.backbones import _cuda_blocks
+            from softhash.backbones import _cuda_ends
 
-            return _cuda_blocks.features(self, x, torch.get_autocast_dtype("cuda"))
+            return _cuda_ends.features(self, x, torch.get_autocast_dtype("cuda"))
         x = functional.relu6(self._conv_stem.normalised(x, self._bn0), inplace=True)
         x = self._blocks(x)
         x = functional.relu6(self._conv_head.normalised(x, self._bn1), inplace=True)
