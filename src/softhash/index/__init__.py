@@ -303,10 +303,10 @@ def entry_of(images: "ImageSet", position: int) -> Entry:
 
 
 def code_bytes(code: bytes | str | Codes | None, bits: int) -> bytes:
-    """Read a code given as bytes, as hexadecimal or as an array.
+    r"""Read a code given as bytes, as hexadecimal or as an array.
 
     >>> code_bytes("f0a", 12), code_bytes("F0A0", 12)
-    (b'\\xf0\\xa0', b'\\xf0\\xa0')
+    (b'\xf0\xa0', b'\xf0\xa0')
     """
     if isinstance(code, str):
         digits = -(-bits // 4)
