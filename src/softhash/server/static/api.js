@@ -1,0 +1,71 @@
+// The server's answers, or a Problem that says what went wrong and the way out.
+
+const BASE = "api/v1/";
+
+export class Problem extends Error {
+  constructor({ title = "", detail = "", hint = "", status = 0 }) {
+    super(detail || title);
+    Object.assign(this, { title, detail, hint, status });
+  }
+}
+
+const AWAY = {
+  title: "The server does not answer",
+  detail: "No connection to the server.",
+  hint: "Is softhash serve still running? Start it again, then try once more.",
+};
+
+async function request(path, options) {
+  let answer;
+  try {
+    answer = await fetch(new URL(BASE + path, document.baseURI), options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(AWAY);
+  }
+  if (answer.ok) return answer.json();
+  throw new Problem({ status: answer.status, ...(await problemOf(answer)) });
+}
+
+async function problemOf(answer) {
+  try {
+    const told = await answer.json();
+    // FastAPI's own complaints about parameters have a list there
+    return typeof told.detail === "string" ? told : { title: told.title || "The server refused this" };
+  } catch {
+    return { title: `The server answered ${answer.status}`, hint: "Its log says more." };
+  }
+}
+
+function fill(target, values) {
+  for (const [name, value] of Object.entries(values)) {
+    for (const one of [value].flat()) {
+      if (one !== null && one !== undefined) target.append(name, one);
+    }
+  }
+  return target;
+}
+
+const query = (values) => fill(new URLSearchParams(), values);
+
+export const index = () => request("index");
+
+export const item = (id, signal) => request(`items/${id}`, { signal });
+
+export const items = (values, signal) => request(`items?${query(values)}`, { signal });
+
+export const report = (signal) => request("report", { signal });
+
+export const similar = (id, values, signal) =>
+  request(`items/${id}/similar?${query(values)}`, { signal });
+
+export const search = (values, signal) =>
+  request("search", { method: "POST", body: fill(new FormData(), values), signal });
+
+// Address of an item's picture in one of the widths that the server makes; null without one.
+export function picture(item, width) {
+  if (!item.image) return null;
+  const address = new URL(item.image, document.baseURI);
+  address.searchParams.set("width", width);
+  return address.href;
+}
