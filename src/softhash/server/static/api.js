@@ -7,13 +7,21 @@ export class Problem extends Error {
     super(detail || title);
     Object.assign(this, { title, detail, hint, status });
   }
+
+  // Whether the same request may work another time.
+  get passes() {
+    return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 500;
+  }
 }
 
 const AWAY = {
   title: "The server does not answer",
-  detail: "No connection to the server.",
   hint: "Is softhash serve still running? Start it again, then try once more.",
 };
+
+// The standard's phrases (“Unprocessable Content”) tell a person little; detail and hint do.
+const titleOf = (status) =>
+  status === 404 ? "Not found" : status < 500 ? "This did not work" : "The server has a problem";
 
 async function request(path, options) {
   let answer;
@@ -24,16 +32,15 @@ async function request(path, options) {
     throw new Problem(AWAY);
   }
   if (answer.ok) return answer.json();
-  throw new Problem({ status: answer.status, ...(await problemOf(answer)) });
+  throw new Problem({ ...(await problemOf(answer)), status: answer.status });
 }
 
 async function problemOf(answer) {
   try {
-    const told = await answer.json();
-    // FastAPI's own complaints about parameters have a list there
-    return typeof told.detail === "string" ? told : { title: told.title || "The server refused this" };
-  } catch {
-    return { title: `The server answered ${answer.status}`, hint: "Its log says more." };
+    const { detail, hint } = await answer.json();
+    return { title: titleOf(answer.status), detail: String(detail), hint };
+  } catch { // an answer of something between here and the server
+    return { title: titleOf(answer.status), detail: `Status ${answer.status}.` };
   }
 }
 

@@ -24,7 +24,7 @@ function large(item, index) {
     element("div", { class: "picture large" }, photo(item, 1280, { lazy: false })),
     element("div", { class: "about" },
       element("h1", {}, fileName(item.file_name)),
-      element("p", { class: "help" }, item.file_name, ` · number ${item.id}`),
+      item.file_name.includes("/") ? element("p", { class: "help" }, item.file_name) : null,
       element("h2", {}, "Labels"),
       labels.length ? element("ul", { class: "chips" }, labels)
         : element("p", { class: "help" }, "This picture has no labels."),

@@ -18,11 +18,10 @@ const say = (text) => { at("status").textContent = text; };
 let running = null;
 
 function fail(problem, again) {
-  const { title, message, detail, hint } = problem;
-  const lines = [element("strong", {}, title || "Something went wrong"),
-    detail || !title ? element("p", {}, detail || message) : null, hint ? element("p", {}, hint) : null];
-  at("notice").replaceChildren(element("div", {}, lines.filter(Boolean)),
-    element("div", { class: "ways" }, again ? button("Try again", again) : null,
+  const { title = "This page made a mistake", message, detail = message, hint } = problem;
+  const lines = [detail, hint].filter(Boolean).map((line) => element("p", {}, line));
+  at("notice").replaceChildren(element("div", {}, element("strong", {}, title), lines),
+    element("div", { class: "ways" }, problem.passes ? button("Try again", again) : null,
       button("Dismiss", () => { at("notice").hidden = true; }, "plain")));
   at("notice").hidden = false;
 }
@@ -56,7 +55,7 @@ async function take(file, context) {
   say("Reading the picture");
   await work(async (signal) => {
     const { query } = await api.search({ image: file, k: 1 }, signal);
-    remember(query.code, file, query.labels);
+    remember(query.code, file, query.labels ?? []);
     const { radius, labels, without } = now();
     context.refresh({ view: "search", id: null, code: query.code, radius, labels, without });
   }, () => take(file, context));

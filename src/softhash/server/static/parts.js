@@ -115,7 +115,7 @@ export function legend(known) {
     return element("p", { class: "legend" },
       "The query’s labels are not known, so hits are not judged: all frames are grey.");
   }
-  const meaning = { all: "all of the query’s labels", some: "some of them", none: "none" };
+  const meaning = { all: "all of the query’s labels", some: "some", none: "none" };
   return element("ul", { class: "legend", "aria-label": "What the frames mean" },
     Object.entries(meaning).map(([frame, text]) =>
       element("li", { "data-frame": frame },

@@ -3,8 +3,8 @@
 import * as api from "./api.js";
 import { filters } from "./filters.js";
 import { hitGrid } from "./grid.js";
-import { button, card, codeStrip, count, element, empty, fileName, legend, photo, tags } from "./parts.js";
-import { go, now, visit } from "./state.js";
+import { button, codeStrip, count, element, empty, fileName, legend, photo, tags } from "./parts.js";
+import { go, link, now, visit } from "./state.js";
 
 const PAGE = 24;
 const MOST = 480; // how many are fetched at once when one comes back to a long list
@@ -25,24 +25,28 @@ export function mount(main, context) {
 
 function startPart({ index, pick }) {
   const samples = element("ul", { class: "grid samples" });
-  const offered = element("section", { hidden: true }, element("h2", {}, "Or start from one of these"), samples);
+  const offered = element("section", { hidden: true }, element("h2", {}, index.encodes === false ? "Start from one of these" : "Or start from one of these"), samples);
   const node = element("section", { class: "start", hidden: true },
     element("h1", {}, "Find pictures by what is in them"),
-    element("div", { class: "dropzone" },
-      element("p", {}, "Drop a picture anywhere on this page, paste one, or"),
-      button("Choose a picture", pick, "primary"),
-      element("p", { class: "help" },
-        `It becomes a code of ${index.bits} bits; the nearest codes of ` +
-        `${count(index.items, "picture", "pictures")} are the answer.`)),
-    offered);
+    index.encodes === false ? null : dropzone(index, pick), offered);
   const update = async (signal) => {
     if (samples.children.length || !index.items) return;
     const { items } = await api.items({ limit: 12 }, signal);
-    samples.replaceChildren(...items.map((item) => card(item)));
+    samples.replaceChildren(...items.map(sample));
     offered.hidden = !items.length;
   };
   return { node: index.items ? node : emptyIndex(), update };
 }
+
+const dropzone = (index, pick) => element("div", { class: "dropzone" },
+  element("p", {}, "Drop a picture anywhere on this page, paste one, or"),
+  button("Choose a picture", pick, "primary"),
+  element("p", { class: "help" }, `It becomes a code of ${count(index.bits, "bit", "bits")}; the nearest ` +
+    `codes of ${count(index.items, "picture", "pictures")} are the answer.`));
+
+// Unlike a card of the grid, it leads to a search at once.
+const sample = (item) => element("li", { class: "card" },
+  element("a", { class: "picture", href: link({ id: item.id }) }, photo(item, 320)), tags(item.labels));
 
 export const emptyIndex = () => empty("This index is empty",
   "Add pictures in a terminal, then load this page again:",
@@ -63,7 +67,7 @@ function foundPart(context) {
 
   const node = element("section", { class: "found", hidden: true },
     element("aside", { class: "side", "aria-label": "Query and filters" }, query,
-      button("Search with another picture", pick, "wide"), narrow.node),
+      index.encodes === false ? null : button("Search with another picture", pick, "wide"), narrow.node),
     element("div", { class: "hits" },
       element("div", { class: "head" }, heading, summary, explained), grid.list, none, more));
 
@@ -76,7 +80,7 @@ function foundPart(context) {
   }
 
   function show(answer, state, k) {
-    const wanted = context.upload(answer.query.code)?.labels ?? knownLabels(answer, state);
+    const wanted = context.upload(answer.query.code)?.labels ?? answer.query.labels ?? [];
     grid.show(hits, {
       wanted, code: answer.query.code, bits: index.bits,
       keep: { radius: state.radius, labels: state.labels, without: state.without },
@@ -117,25 +121,22 @@ function foundPart(context) {
   return { node, update };
 }
 
-// A server that does not know a code's labels may name those asked for; they judge nothing.
-const knownLabels = (answer, state) => (state.id !== null ? answer.query.labels : []);
-
 function about(answer, item, { index, upload }) {
   const { code } = answer.query;
   const given = upload(code);
-  const strip = [codeStrip(code, index.bits), element("code", { class: "hex" }, code)];
+  const strip = element("div", { class: "coded" },
+    codeStrip(code, index.bits), element("code", { class: "hex" }, code));
+  const named = (name, more) => element("div", { class: "named" }, element("h2", {}, name), more);
   if (item) {
-    return [element("a", { class: "picture", href: `#/item/${item.id}` }, photo(item, 640, { lazy: false })),
-      element("div", {}, element("h2", { title: item.file_name }, fileName(item.file_name)), tags(item.labels), strip)];
+    return [element("a", { class: "picture", href: link({ view: "item", id: item.id }) }, photo(item, 320, { lazy: false })),
+      named(fileName(item.file_name), tags(item.labels)), strip];
   }
   if (given) {
     const image = element("img", { src: given.url, alt: `Your picture, ${given.name}`, width: 1, height: 1 });
     image.addEventListener("error", () => image.replaceWith(element("span", { class: "blank" }, "No preview")));
-    return [element("div", { class: "picture" }, image),
-      element("div", {}, element("h2", { title: given.name }, given.name), tags(given.labels), strip)];
+    return [element("div", { class: "picture" }, image), named(given.name, tags(given.labels)), strip];
   }
-  return [element("div", {}, element("h2", {}, "A code"),
-    element("p", { class: "help" }, "This link holds a picture’s code, not the picture."), strip)];
+  return [named("A code", element("p", { class: "help" }, "This link holds a picture’s code, not the picture.")), strip];
 }
 
 function nothing(state, index) {
