@@ -120,6 +120,11 @@ class HammingIndex:
         return Path(self.store.meta.root) if self.store.meta.root else None
 
     @property
+    def has_model(self) -> bool:
+        """Whether there is a model, loaded or not."""
+        return self._hasher is not None or self.store.model_folder.exists()
+
+    @property
     def hasher(self) -> "Hasher":
         """The model, loaded when it is first needed."""
         if self._hasher is None:
@@ -328,7 +333,7 @@ def code_bytes(code: bytes | str | Codes | None, bits: int) -> bytes:
 def _hit(distance: int, item: Item, known: Sequence[str]) -> Hit:
     labels = item.entry.labels
     shared = tuple(label for label in labels if label in known)
-    return Hit(item.id, distance, item.entry.file_name, labels, shared)
+    return Hit(item.id, distance, item.entry.file_name, labels, shared, item.code)
 
 
 def _kind(location: str | os.PathLike[str]) -> type[Store]:

@@ -84,6 +84,7 @@ class Hit(NamedTuple):
         file_name: relative to the index's root.
         labels: all of the item's labels.
         shared: those that the query has too, or, where its labels are not known, those asked for.
+        code: the item's, in packed bytes.
 
     """
 
@@ -92,3 +93,4 @@ class Hit(NamedTuple):
     file_name: str
     labels: tuple[str, ...]
     shared: tuple[str, ...]
+    code: bytes = b""

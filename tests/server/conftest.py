@@ -1,0 +1,62 @@
+"""A small index of drawn pictures, and clients of its server."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "index"))
+
+from memory_store import MemoryStore
+from serving import TOKEN, client_of
+
+from softhash import scenes
+from softhash.hasher import Hasher
+from softhash.images import ImageSet
+from softhash.index import HammingIndex
+from softhash.index.store import Meta
+
+
+@pytest.fixture(scope="session")
+def hasher(tiny_model):
+    return Hasher.load(tiny_model)
+
+
+@pytest.fixture(scope="session")
+def drawn(tmp_path_factory):
+    """The folder of 40 scenes; not to be written to."""
+    folder = tmp_path_factory.mktemp("server") / "photos"
+    scenes.write(folder, count=40, size=96, workers=1)
+    return folder
+
+
+def filled(hasher, folder):
+    index = HammingIndex(MemoryStore(Meta(hasher.bits, hasher.identity)), hasher)
+    index.add(ImageSet.read(folder), device="cpu")
+    return index
+
+
+@pytest.fixture(scope="module")
+def index(hasher, drawn):
+    return filled(hasher, drawn)
+
+
+@pytest.fixture(scope="module")
+def client(index):
+    with client_of(index) as client:
+        yield client
+
+
+@pytest.fixture
+def writable(hasher, tmp_path):
+    """An index of six scenes that may be changed, in a folder of its own."""
+    scenes.write(tmp_path / "photos", count=6, size=64, workers=1)
+    return filled(hasher, tmp_path / "photos")
+
+
+@pytest.fixture
+def writer(writable):
+    """A client with the right token."""
+    with client_of(writable, writable=True, token=TOKEN) as client:
+        client.headers["Authorization"] = f"Bearer {TOKEN}"
+        yield client
