@@ -66,6 +66,7 @@ class Service:
     writing: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
+        self.bits, self.model = self.index.bits, self.index.store.meta.model
         limits, cores = self.limits, usable_cores()
         workers = limits.workers or max(2, cores)
         self.pictures = Pool("encoding", workers, limits.waiting, limits.work_seconds)
@@ -100,7 +101,7 @@ class Service:
 
     def check_model(self, given: str | None) -> None:
         """Refuse codes of another model: their distances would mean nothing."""
-        ours = self.index.store.meta.model
+        ours = self.model
         if given and ours and given.lower() != ours:
             detail = f"the code was made with model {given[:12]}…, the index with {ours[:12]}…"
             hint = "encode with the index's model: POST the picture to /api/v1/encode"
@@ -132,7 +133,7 @@ class Service:
         self, code: bytes | str, ranking: Ranking, picture: bytes | None = None
     ) -> dict[str, Any]:
         """Find what is near a code; the picture it was made of may be one whose labels we know."""
-        code = code_bytes(code, self.index.bits)
+        code = code_bytes(code, self.bits)
         hits = self._search(ranking, code=code)
         known = self.index.labels_of(picture) if picture else ()
         if known:
@@ -155,8 +156,9 @@ class Service:
             return self._search(ranking, attempts - 1, **query)
 
     def _answer(self, code: bytes, labels: Sequence[str], hits: Sequence[Hit]) -> dict[str, Any]:
-        query = {"code": code.hex(), "bits": self.index.bits, "labels": list(labels)}
-        return {"query": query, "hits": [hit_view(hit, self.shows) for hit in hits]}
+        query = {"code": code.hex(), "bits": self.bits, "labels": list(labels)}
+        shows = self.shows
+        return {"query": query, "hits": [hit_view(hit, shows) for hit in hits]}
 
 
 def service_of(request: Request) -> Service:

@@ -50,8 +50,7 @@ async def encode(request: Request, image: Annotated[UploadFile, File()]) -> Resp
     """Encode a picture."""
     service = service_of(request)
     code = await service.encode(await image.read())
-    model = service.index.store.meta.model
-    return JSONResponse({"code": code.hex(), "bits": service.index.bits, "model": model})
+    return JSONResponse({"code": code.hex(), "bits": service.bits, "model": service.model})
 
 
 def _timed(answer: dict[str, Any], started: float) -> Response:
