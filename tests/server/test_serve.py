@@ -162,3 +162,14 @@ def test_a_missing_extra_is_named(index, monkeypatch):
     monkeypatch.setitem(sys.modules, "fastapi", None)
     with pytest.raises(MissingExtraError, match=r"softhash\[serve\]"):
         create_app(index)
+
+
+def test_answers_do_not_wait_for_the_network():
+    """Without the option a body that follows its head in a second packet comes 40 ms later."""
+    from softhash.server.running import _listen
+
+    listening = _listen("127.0.0.1", 0)
+    with listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

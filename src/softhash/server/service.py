@@ -107,11 +107,7 @@ class Service:
             hint = "encode with the index's model: POST the picture to /api/v1/encode"
             raise Problem(409, "other-model", detail, hint)
 
-    async def encode(self, data: bytes) -> bytes:
-        """Decode and encode a picture, away from the event loop."""
-        return await self.pictures.run(self.encode_now, data)
-
-    def encode_now(self, data: bytes) -> bytes:
+    def encode(self, data: bytes) -> bytes:
         """Decode and encode a picture."""
         if not self.encodes:
             detail = "the index has no model that takes pictures"
@@ -129,13 +125,16 @@ class Service:
         hits = self._search(ranking, id=id)
         return self._answer(item.code, item.entry.labels, hits)
 
-    def near_code(
-        self, code: bytes | str, ranking: Ranking, picture: bytes | None = None
-    ) -> dict[str, Any]:
-        """Find what is near a code; the picture it was made of may be one whose labels we know."""
+    def near_code(self, code: bytes | str, ranking: Ranking) -> dict[str, Any]:
+        """Find what is near a code."""
         code = code_bytes(code, self.bits)
+        return self._answer(code, (), self._search(ranking, code=code))
+
+    def near_picture(self, data: bytes, ranking: Ranking) -> dict[str, Any]:
+        """Find what is near a picture, which may be one whose labels are known."""
+        code = self.encode(data)
         hits = self._search(ranking, code=code)
-        known = self.index.labels_of(picture) if picture else ()
+        known = self.index.labels_of(data)
         if known:
             hits = [hit._replace(shared=tuple(x for x in hit.labels if x in known)) for hit in hits]
         return self._answer(code, known, hits)
