@@ -21,7 +21,7 @@ export function mount(main, { say }) {
     try {
       report = await api.report(signal);
     } catch (problem) {
-      if (problem.status !== 404) throw problem;
+      if (![404, 422].includes(problem.status)) throw problem; // no report, or no labels
       main.replaceChildren(element("h1", { class: "unseen" }, "Quality"),
         empty("Not measured yet", problem.detail, problem.hint ? element("p", { class: "help" }, problem.hint) : null));
       return "Quality";
