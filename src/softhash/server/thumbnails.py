@@ -52,6 +52,7 @@ def scaled_jpeg(path: Path, width: int) -> bytes:
     """Write a picture as a JPEG of that width, or of its own where that is less."""
     full = image_size(path)
     size = (width, max(1, round(full[1] * width / full[0]))) if full[0] > width else None
-    file = io.BytesIO()
-    open_image(path, size=size).save(file, "JPEG", quality=QUALITY)
+    picture, file = open_image(path, size=size), io.BytesIO()
+    picture.info.clear()  # Pillow would write the file's comment again
+    picture.save(file, "JPEG", quality=QUALITY)
     return file.getvalue()
