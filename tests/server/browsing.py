@@ -69,6 +69,12 @@ class Visitor:
         return self.page.evaluate("() => location.hash")
 
 
+def folded(hits):
+    """Hits in the order of the page: those with one code together."""
+    codes = list(dict.fromkeys(hit.code for hit in hits))
+    return sorted(hits, key=lambda hit: codes.index(hit.code))
+
+
 def hand_over(page, event, name, data, kind="image/jpeg"):
     """Paste or drop a file, as far as a script can."""
     page.evaluate(

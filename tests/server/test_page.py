@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 import pytest
-from browsing import hand_over
+from browsing import folded, hand_over
 from serving import jpeg
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -21,12 +21,6 @@ def picture(drawn):
 
 def code_of(index, picture):
     return index.hasher.encode(picture, device="cpu")[0].tobytes().hex()
-
-
-def folded(hits):
-    """Hits in the order of the page: those with one code together."""
-    codes = list(dict.fromkeys(hit.code for hit in hits))
-    return sorted(hits, key=lambda hit: codes.index(hit.code))
 
 
 def ids(hits):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from browsing import CONTRAST, NAMELESS, SMALL
+from browsing import CONTRAST, NAMELESS, SMALL, folded
 from live import serving
 from memory_store import MemoryStore
 
@@ -25,7 +25,7 @@ def test_item_shows_one_picture_and_leads_to_its_label(visitor, index):
     assert strip.get_attribute("aria-label") == f"Code of {index.bits} bits: {bits}"
     assert strip.locator(".one").count() == bits.count("1")
     shown = page.locator(".similar .card").evaluate_all("all => all.map(one => one.dataset.id)")
-    assert [int(id) for id in shown] == [hit.id for hit in index.search(id=3, k=12)]
+    assert [int(id) for id in shown] == [hit.id for hit in folded(index.search(id=3, k=12))]
     label = item.entry.labels[0]
     page.locator(".about .chip", has_text=label).click()
     expect(page.locator("h1")).to_have_text("Browse")
