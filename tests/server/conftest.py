@@ -1,6 +1,8 @@
 """A small index of drawn pictures, and clients of its server."""
 
 import pytest
+from browsing import Visitor, chromium
+from live import serving
 from serving import TOKEN, client_of
 
 from softhash import scenes
@@ -54,3 +56,38 @@ def writer(writable):
     with client_of(writable, writable=True, token=TOKEN) as client:
         client.headers["Authorization"] = f"Bearer {TOKEN}"
         yield client
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """One browser a file: while it runs, nothing else can start an event loop."""
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def site(index):
+    """The address of a real server of the index."""
+    with serving(index) as (_, client):
+        yield str(client.base_url)
+
+
+@pytest.fixture
+def visit(browser, site):
+    """Make visitors; in the end none of them may have met an error or left the site."""
+    visitors = []
+
+    def visit(url=site, **look):
+        visitors.append(Visitor(browser, url, **look))
+        return visitors[-1]
+
+    yield visit
+    for one in visitors:
+        one.context.close()
+        assert not one.errors
+        assert not one.left
+
+
+@pytest.fixture
+def visitor(visit):
+    return visit()

@@ -24,11 +24,8 @@ export function hitGrid() {
 
   function foldOf(group) {
     const [{ code }, ...rest] = group;
-    const text = () => opened.has(code)
-      ? "Fold those with the same code" : `${rest.length} more with the same code`;
-    const fold = button(text(), () => {
+    const fold = button(`${rest.length} more with the same code`, () => {
       if (!opened.delete(code)) opened.add(code);
-      fold.textContent = text();
       fold.setAttribute("aria-expanded", String(opened.has(code)));
       rest.forEach((hit) => { cards.get(hit.id).hidden = !opened.has(code); });
     }, "fold");

@@ -1,7 +1,8 @@
 // One picture: large, with its labels and code, and what is nearest to it.
 
 import * as api from "./api.js";
-import { card, codeStrip, element, empty, fileName, legend, photo } from "./parts.js";
+import { hitGrid } from "./grid.js";
+import { codeStrip, element, empty, fileName, legend, photo } from "./parts.js";
 import { link } from "./state.js";
 
 const NEAR = 12;
@@ -34,10 +35,10 @@ function large(item, index) {
 }
 
 function similar(item, answer, index) {
-  const look = { wanted: item.labels, code: item.code, bits: index.bits };
-  const hits = answer.hits.map((hit) => card(hit, look));
+  const grid = hitGrid();
+  grid.show(answer.hits, { wanted: item.labels, code: item.code, bits: index.bits });
   return element("section", { class: "similar" },
     element("div", { class: "head" }, element("h2", {}, "Nearest pictures"), legend(item.labels.length > 0)),
-    hits.length ? element("ul", { class: "grid" }, hits)
+    answer.hits.length ? grid.list
       : empty("Nothing else is here", "This is the only picture of the index."));
 }

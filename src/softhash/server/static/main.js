@@ -56,8 +56,8 @@ async function take(file, context) {
   await work(async (signal) => {
     const { query } = await api.search({ image: file, k: 1 }, signal);
     remember(query.code, file, query.labels ?? []);
-    const { radius, labels, without } = now();
-    context.refresh({ view: "search", id: null, code: query.code, radius, labels, without });
+    const kept = now().view === "search" ? now() : {};
+    context.refresh({ ...kept, view: "search", id: null, code: query.code });
   }, () => take(file, context));
 }
 
@@ -67,10 +67,9 @@ function follow(context) {
 
   const show = (state, back) => work(async (signal) => {
     const { y } = visit();
-    const view = state.view === "item" && state.id === null ? "browse" : state.view;
-    const stays = shown === view;
+    const { view } = state;
     mark(view);
-    if (!stays) {
+    if (shown !== view) {
       at("main").replaceChildren();
       update = VIEWS[view].mount(at("main"), context);
       shown = view;

@@ -33,14 +33,15 @@ export function bitsOf(code, bits) {
   return [...digits.join("").slice(0, bits)].map((bit) => bit === "1");
 }
 
-// Pick the strip's row length: whole bytes, and never so many that cells vanish.
-const rowLength = (bits, most) => (bits <= most ? bits : most);
+// How many cells of a code stand in a row, so that short codes fill it and long ones stay legible.
+const rowLength = (bits) =>
+  bits <= 24 ? bits : bits <= 64 ? Math.ceil(bits / 2) : bits <= 256 ? 32 : 64;
 
 // A code as coloured cells. With `other`, only the bits that differ from it stand out.
-export function codeStrip(code, bits, { other = null, row = 24 } = {}) {
+export function codeStrip(code, bits, other = null) {
   const own = bitsOf(code, bits);
   const theirs = other === null ? null : bitsOf(other, bits);
-  const length = rowLength(bits, row);
+  const length = theirs ? Math.min(bits, 64) : rowLength(bits);
   const rows = Math.ceil(bits / length);
   const cells = own.map((bit, i) =>
     drawing("rect", {
@@ -95,7 +96,7 @@ export function card(item, { wanted = null, code = null, bits = 0, keep = {} } =
     element("a", { class: "picture", href: link({ view: "item", id: item.id }) }, photo(item, 320)),
     hit ? facts(item, verdict) : null,
     hit && code !== null && bits <= 128
-      ? codeStrip(item.code, bits, { other: code, row: 64 }) : null,
+      ? codeStrip(item.code, bits, code) : null,
     tags(item.labels, verdict.shared),
     element("div", { class: "actions" },
       element("a", { class: "action", href: link({ ...keep, view: "search", id: item.id, code: null }) },

@@ -21,13 +21,13 @@ export function mount(main, { say }) {
     try {
       report = await api.report(signal);
     } catch (problem) {
-      if (problem.status !== 404) throw problem;
+      if (![404, 422].includes(problem.status)) throw problem; // no report, or no labels
       main.replaceChildren(element("h1", { class: "unseen" }, "Quality"),
         empty("Not measured yet", problem.detail, problem.hint ? element("p", { class: "help" }, problem.hint) : null));
       return "Quality";
     }
     main.replaceChildren(element("section", { class: "quality" },
-      head(report), figures(report.metrics), curves(report.curves ?? {}),
+      head(report), figures(report), curves(report.curves ?? {}),
       queries("Queries that went worst", report.worst ?? []),
       queries("Queries that went best", report.best ?? []), contract(report.contract)));
     say("Quality report shown");
@@ -44,13 +44,18 @@ function head({ contract }) {
   return element("div", { class: "head" }, element("h1", {}, "Quality"), element("p", { class: "summary" }, text));
 }
 
-function figures(metrics) {
+// A cut-off beyond the database says the same as “all”.
+const beyond = (cut, { at = {} }) => cut !== "all" && at.all !== undefined && at[cut] === at.all;
+
+function figures({ metrics, contract: told }) {
   const found = Object.entries(NAMES).map(([metric, [name, meaning]]) => {
-    const cuts = Object.entries(metrics).filter(([key]) => key.split("@")[0] === metric);
+    const cuts = Object.entries(metrics)
+      .map(([key, value]) => [...key.split("@"), value])
+      .filter(([key, cut]) => key === metric && !beyond(cut, told));
     if (!cuts.length) return null;
     return element("div", { class: "figure" }, element("dt", {}, name),
-      cuts.map(([key, value], i) => element("dd", { class: i ? "further" : "first" },
-        element("b", {}, value.toFixed(3)), ` @${key.split("@")[1]}`)),
+      cuts.map(([, cut, value], i) => element("dd", { class: i ? "further" : "first" },
+        element("b", {}, value.toFixed(3)), ` @${cut}`)),
       element("dd", { class: "help" }, meaning));
   });
   return element("dl", { class: "figures" }, found);

@@ -85,7 +85,7 @@ function foundPart(context) {
       wanted, code: answer.query.code, bits: index.bits,
       keep: { radius: state.radius, labels: state.labels, without: state.without },
     });
-    more.hidden = answer.hits.length < k;
+    more.hidden = answer.hits.length < k || hits.length >= (index.limits?.max_offset ?? Infinity);
     none.replaceChildren(...(hits.length ? [] : [nothing(state, index)]));
     explained.replaceChildren(...(hits.length ? [legend(wanted.length > 0)] : []));
     const took = answer.took_ms < 1 ? "under 1 ms" : `${Math.round(answer.took_ms)} ms`;

@@ -11,10 +11,12 @@ export function parse(hash) {
   const [view, id] = path.split("/");
   const given = new URLSearchParams(text);
   const code = given.get("code") ?? "";
+  const item = number(id ?? given.get("id"));
+  const known = VIEWS.includes(view) ? view : "search";
   return {
     ...START,
-    view: VIEWS.includes(view) ? view : "search",
-    id: number(id ?? given.get("id")),
+    view: known === "item" && item === null ? "browse" : known,
+    id: item,
     code: /^[0-9a-f]+$/i.test(code) ? code.toLowerCase() : null,
     radius: number(given.get("radius")),
     labels: given.getAll("label"),
