@@ -109,8 +109,10 @@ class Twin:
         queries = random_codes(self.rng, 3, self.bits)
         k, offset = self.random.randrange(1, 60), self.random.choice([0, 0, 1, 17])
         radius = self.random.choice([None, 0, self.bits // 3, self.bits // 2, self.bits])
-        found = self.store.search(queries, k, offset=offset, radius=radius, where=where)
-        assert found == [rank(kept, code, radius)[offset : offset + k] for code in queries]
+        wanted = [rank(kept, code, radius)[offset : offset + k] for code in queries]
+        for _ in range(3):  # what is asked for again may come from a cache
+            found = self.store.search(queries, k, offset=offset, radius=radius, where=where)
+            assert found == wanted
 
 
 def rank(items, code, radius):
