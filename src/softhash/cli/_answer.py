@@ -112,6 +112,7 @@ def print_table(answer: Answer) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -123,7 +124,7 @@ def print_table(answer: Answer) -> None:
     table.add_column("labels (* shared)", overflow="fold", ratio=3)
     for rank, hit in enumerate(answer.hits, answer.first):
         cells = (str(rank), str(hit.distance), str(hit.id))
-        table.add_row(*cells, printable(hit.file_name), _labels(hit))
+        table.add_row(*cells, Text(printable(hit.file_name)), _labels(hit))
     console.print(table if answer.hits else "nothing is that near")
 
 
@@ -139,13 +140,11 @@ def _labels(hit: Hit) -> Any:
     return text
 
 
-def printable(text: str) -> Any:
+def printable(text: str) -> str:
     r"""Show characters that would steer a terminal as what they are.
 
-    >>> printable("a\x1b[2Jb").plain
+    >>> printable("a\x1b[2Jb")
     'a\\x1b[2Jb'
     """
-    from rich.text import Text
-
     shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return Text("".join(shown))
+    return "".join(shown)

@@ -107,7 +107,7 @@ def _card(answer: Answer, hit: Hit, rank: int, picture: str) -> str:
 def _keys(answer: Answer) -> str:
     if not answer.labels:
         return _key(UNKNOWN, "the query's labels are not known")
-    names = {ALL: "all of its labels", SOME: "some of them", NONE: "none"}
+    names = {ALL: "shares all of the query's labels", SOME: "some of them", NONE: "none"}
     return "".join(_key(colour, name) for colour, name in names.items())
 
 

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 from PIL import Image, ImageOps
 
 from softhash.decoding import ImageError, image_size, open_image
-from softhash.sheets import QUERY, contact_sheet
+from softhash.sheets import contact_sheet
 
 if TYPE_CHECKING:
     from softhash.cli._answer import Answer
 
 MOST = 12  # pictures shown
 BLOCK, SHARP = 16, 160  # side of a picture in pixels: in half blocks, and where there are real ones
-CELLS = 18  # columns of the terminal that a picture takes, its frame included
+CELLS = 20  # columns of the terminal that a picture takes, with its frame and a gap
 CLEAR = (1, 2, 3)  # stands for what lies under the sheet
+QUERY = "#e0a92e"  # of its frame, to be seen on dark and on light
 CHUNK = 4096  # what kitty takes at once
 
 
@@ -43,7 +44,7 @@ def protocol_of(
 
 def rendered(answer: "Answer", protocol: str) -> str:
     """Draw the query, where it is a picture, and the first hits, as text for the terminal."""
-    columns = max(shutil.get_terminal_size().columns // CELLS, 1)
+    columns = max((shutil.get_terminal_size().columns - 2) // CELLS, 1)
     side = BLOCK if protocol == "blocks" else SHARP
     shown = [(answer.picture, QUERY)] if answer.picture else []
     shown += [(p, answer.frame(h)) for p, h in zip(answer.paths, answer.hits, strict=True) if p]
