@@ -45,9 +45,10 @@ def decode_labels(kept: str) -> tuple[str, ...]:
 def encode_row(id: int, entry: Entry, code: bytes) -> tuple[object, ...]:
     """Put an item into the order of the columns of `items`, a checksum last."""
     name, labels, size, modified, sha256 = entry
-    kept = encode_labels(tuple(labels))
+    kept = encode_labels(labels)
     checksum = _checksum(id, name, kept, size, modified, sha256, code)
-    return id, encode_text(name), kept, size, modified, sha256, code, checksum
+    text = name if name.isascii() else encode_text(name)
+    return id, text, kept, size, modified, sha256, code, checksum
 
 
 def decode_entry(row: Row) -> Entry:
@@ -71,5 +72,5 @@ def is_sound(row: tuple[int, Text, str, int, int, str, bytes, int]) -> bool:
 def _checksum(
     id: int, name: str, labels: str, size: int, modified: int, sha256: str, code: bytes
 ) -> int:
-    text = f"{id}\0{name}\0{labels}\0{size}\0{modified}\0{sha256}"
-    return crc32(code, crc32(text.encode("utf-8", "surrogatepass")))
+    text = f"{id}\0{name}\0{labels}\0{size}\0{modified}\0{sha256}\0"
+    return crc32(text.encode("utf-8", "surrogatepass") + code)

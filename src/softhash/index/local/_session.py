@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import numpy as np
+
 from softhash.codes import Codes, row_bytes
 from softhash.errors import InputError
 from softhash.hamming._words import word_count
@@ -84,14 +86,10 @@ class Session:
         first, count = self.state.slots, len(entries)
         ids = range(first, first + count)
         records = self._label_records(entries)
-        each = memoryview(codes.tobytes())
-        size = codes.shape[1]
+        each = np.ascontiguousarray(codes).view(f"V{codes.shape[1]}").reshape(-1).tolist()
         self.connection.executemany(
             "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                encode_row(id, entry, bytes(each[size * i : size * (i + 1)]))
-                for i, (id, entry) in enumerate(zip(ids, entries, strict=True))
-            ),
+            map(encode_row, ids, entries, each),
         )
         for column, data in zip(self._columns, (in_records(codes).tobytes(), records), strict=True):
             column.append(first, data)
@@ -111,18 +109,16 @@ class Session:
 
     def _label_records(self, entries: Iterable[Entry]) -> bytes:
         """Return the label records of new items, after giving new labels a number."""
-        each = [tuple(entry.labels) for entry in entries]
-        unknown = {labels for labels in each if labels not in self._records}
-        if unknown:
-            named = dict.fromkeys(label for labels in sorted(unknown) for label in labels)
-            self._number([label for label in named if label not in self.numbers])
-            if len(self._records) + len(unknown) > REMEMBERED:
+        each = [entry.labels for entry in entries]
+        new = {labels for labels in each if labels not in self._records}
+        if new:
+            names = dict.fromkeys(label for labels in sorted(new) for label in labels)
+            self._number([label for label in names if label not in self.numbers])
+            if len(self._records) + len(new) > REMEMBERED:
                 self._records.clear()
-                unknown = set(each)
             words = self.state.label_words
-            self._records |= {
-                labels: label_record(labels, self.numbers, words) for labels in unknown
-            }
+            for labels in set(each).difference(self._records):  # all, where they were cleared
+                self._records[labels] = label_record(labels, self.numbers, words)
         return b"".join([self._records[labels] for labels in each])
 
     def _number(self, labels: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """What a reader sees between two changes: mapped records, and the few items they are behind on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,9 @@ from softhash.index.items import Filter, Near
 from softhash.index.local._columns import Ids
 from softhash.index.local._database import State
 from softhash.index.local._masks import Masks, mask_of, positions
+from softhash.index.local._narrow import Narrowed
 from softhash.index.local._pending import Pending
+from softhash.index.store import EVERYTHING
 
 Keys = Ids  # distance << 48 | id: sorting them ranks
 ID_BITS = 48
@@ -31,6 +33,7 @@ class Snapshot:
         masks: over the label records.
         pending: items whose records do not count, and the records that count instead.
         late: masks over those.
+        narrowed: copies of what narrow filters keep.
 
     """
 
@@ -40,13 +43,14 @@ class Snapshot:
     masks: Masks
     pending: Pending
     late: Masks
+    narrowed: Narrowed = field(default_factory=Narrowed)
 
     def search(self, queries: Words, k: int, radius: int | None, where: Filter) -> list[list[Near]]:
         """Rank the k nearest items by (distance, id) for each query."""
-        keys = _ranked(queries, self.codes, k, self._kept(where))
+        keys = self._scan(queries, k, where)
         if len(self.pending.ids):
             late = _ranked(queries, self.pending.codes, k, self.late.keep(*self._chosen(where)))
-            late = late >> ID_BITS << ID_BITS | self.pending.ids[late & PLACE]
+            late = _renamed(late, self.pending.ids)
             keys = np.sort(np.concatenate([keys, late], axis=1), axis=1)[:, :k]
         distances, ids = keys >> ID_BITS, keys & PLACE
         kept = (distances <= radius).sum(axis=1) if radius is not None else [k] * len(keys)
@@ -54,6 +58,16 @@ class Snapshot:
             list(map(Near, distance[:count].tolist(), id[:count].tolist()))
             for distance, id, count in zip(distances, ids, kept, strict=True)
         ]
+
+    def _scan(self, queries: Words, k: int, where: Filter) -> Keys:
+        """Rank what the records of the files say."""
+        mask = self._kept(where)
+        if mask is None or where == EVERYTHING:
+            return _ranked(queries, self.codes, k, mask)
+        part = self.narrowed.part(where, mask, self.codes)
+        if part is None:
+            return _ranked(queries, self.codes, k, mask)
+        return _renamed(_ranked(queries, part[1], k, None), part[0])
 
     def find(self, after: int, limit: int, where: Filter) -> list[int]:
         """Return the first ids above ``after`` that a filter keeps."""
@@ -101,6 +115,11 @@ def _ranked(queries: Words, codes: Words, k: int, mask: Words | None) -> Keys:
         return np.empty((len(queries), 0), np.int64)
     distances, places = nearest(_bytes(queries), _bytes(codes), k, mask=mask)
     return distances << ID_BITS | places  # type: ignore[no-any-return]
+
+
+def _renamed(keys: Keys, ids: Ids) -> Keys:
+    """Put ids in the place of positions; ids are in order, so that ranks stay."""
+    return keys >> ID_BITS << ID_BITS | ids[keys & PLACE]  # type: ignore[no-any-return]
 
 
 def _bytes(words: Words) -> Codes:
