@@ -112,7 +112,7 @@ def test_an_empty_or_missing_folder_does_not_empty_the_index(folder, location, t
         file.unlink()
     empty = run("index", folder, "-o", location, *CPU)
     assert empty.returncode == 1
-    assert f"{folder} holds no pictures, so {location} is left as it is" in empty.stderr
+    assert f"{folder} holds no pictures, so the index is left as it is" in empty.stderr
     gone = run("index", folder / "nowhere", "-o", location, *CPU)
     assert (gone.returncode, "does not exist" in gone.stderr) == (1, True)
     with HammingIndex.open(location) as index:
@@ -215,6 +215,14 @@ def test_codes_that_cannot_be_used_make_no_index(tmp_path, location, names, bits
     assert (done.returncode, location.exists()) == (code, False)
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_an_empty_folder_becomes_an_index_and_another_is_refused(folder, location, tiny_model):
+    location.mkdir()
+    assert run("index", folder, "-o", location, "-m", tiny_model, *CPU).returncode == 0
+    into_pictures = run("index", folder, "-o", folder, "-m", tiny_model, *CPU)
+    assert into_pictures.returncode == 1
+    assert "is no index" in into_pictures.stderr
 
 
 def test_index_without_pictures_is_wrong_use(location):

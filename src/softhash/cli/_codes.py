@@ -40,7 +40,9 @@ def index_codes(
         raise InputError(f"{codes} has {len(rows):,} rows and {names} {len(entries):,} names")
     with open_or_create(location, model, bits) as opened, progress_of("codes") as progress:
         if opened.bits != bits:
-            raise InputError(f"{location} holds codes of {opened.bits} bits, not of {bits}")
+            raise InputError(
+                f"{opened.store.location} holds codes of {opened.bits} bits, not of {bits}"
+            )
         if images is not None:
             opened.set_root(Path(images))
         before = len(opened)
@@ -48,14 +50,14 @@ def index_codes(
             part = slice(start, start + AT_ONCE)
             opened.upsert_codes(rows[part], entries[part])
             progress(min(start + AT_ONCE, len(rows)), len(rows))
-        items = len(opened)
+        items, shown = len(opened), opened.store.location
     added, seconds = items - before, time.monotonic() - started
     changed = len(rows) - added
     if as_json:
         found = {"added": added, "changed": changed, "items": items, "seconds": round(seconds, 3)}
         print_json(found)
     else:
-        say(f"{location}: {items:,} items; {added:,} added, {changed:,} replaced")
+        say(f"{shown}: {items:,} items; {added:,} added, {changed:,} replaced")
 
 
 def read_entries(path: Path) -> "list[Entry]":

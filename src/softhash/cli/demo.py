@@ -75,19 +75,35 @@ def _save_sheet(images: "ImageSet", positions: range, path: Path) -> None:
 
 
 def _train(split: "Split", folder: Path) -> "Hasher":
-    """Train a head on the train set's features, which the folder keeps, and save the model."""
+    """Train a head on the train set's features, unless an earlier demo left the same model."""
+    from softhash import __version__
     from softhash.cli._progress import progress_of
     from softhash.fitting import Options, fit, hasher_of
     from softhash.hasher import Hasher
     from softhash.recipe import Recipe
 
     recipe = Recipe.of(bits=BITS, epochs=20)
-    with progress_of("features of the train set") as progress:
-        options = Options(cache=folder / "cache", progress=progress)
-        hasher = fit(hasher_of(recipe), split.train, recipe=recipe, options=options)
-    card = {"data": "drawn scenes", "split": {"sha256": split.sha256}, "settings": recipe.as_dict()}
-    hasher.save(folder / "model", force=True, card=card)
+    settings = recipe.as_dict() | {"softhash": __version__}
+    card = {"data": "drawn scenes", "split": {"sha256": split.sha256}, "settings": settings}
+    if not _is_trained(folder / "model", card):
+        with progress_of("features of the train set") as progress:
+            options = Options(cache=folder / "cache", progress=progress)
+            hasher = fit(hasher_of(recipe), split.train, recipe=recipe, options=options)
+        hasher.save(folder / "model", force=True, card=card)
     return Hasher.load(folder / "model")
+
+
+def _is_trained(folder: Path, card: dict[str, Any]) -> bool:
+    """Tell whether the folder has a model that was made as this card tells."""
+    import json
+
+    from softhash.errors import InputError
+    from softhash.hasher import Hasher
+
+    try:
+        return bool(Hasher.load(folder).config["card"] == json.loads(json.dumps(card)))
+    except InputError:
+        return False
 
 
 def _index(hasher: "Hasher", images: "ImageSet", folder: Path) -> "HammingIndex":
@@ -128,10 +144,10 @@ def _search(console: "Console", index: "HammingIndex", queries: "ImageSet", fold
         for i in range(min(QUERIES, len(queries)))
     ]
     _save_hits(answers, folder / "hits.png")
-    write_whole(folder / "search.html", hits_page(answers[0]), force=True)
-    labels = ", ".join(answers[0].labels)
-    console.print(f"[bold]5. Search[/]: nearest to {queries.file_names[0]} ({labels})")
-    print_table(answers[0].first_hits(COLUMNS - 1))
+    one = max(answers, key=lambda answer: len(answer.labels))
+    write_whole(folder / "search.html", hits_page(one), force=True)
+    console.print(f"[bold]5. Search[/]: nearest to {Path(one.name).name} ({', '.join(one.labels)})")
+    print_table(one.first_hits(COLUMNS - 1))
     console.print(
         "  hits.png has five queries (left) and their nearest pictures; frames are green for all "
         "labels shared, blue for some, red for none."

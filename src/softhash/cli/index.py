@@ -66,13 +66,13 @@ def index(
     elif images is None:
         raise UsageError("name the pictures to index: softhash index IMAGES -o INDEX -m MODEL")
     else:
-        collection = _read(images, format, location, force=force)
+        collection = _read(images, format, force=force)
         with open_or_create(location, model) as opened:
             summary = _update(opened, collection, force, keep_missing, batch_size, device)
-        _report(summary, location, as_json)
+            _report(summary, opened.store.location, as_json)
 
 
-def _read(images: str, format: str | None, location: str, *, force: bool) -> "ImageSet":
+def _read(images: str, format: str | None, *, force: bool) -> "ImageSet":
     """Read the collection; a folder without any picture empties an index only by force."""
     import numpy as np
 
@@ -84,8 +84,8 @@ def _read(images: str, format: str | None, location: str, *, force: bool) -> "Im
         if force:
             return ImageSet(path.resolve(), (), np.zeros((0, 0), np.uint8), ())
         raise InputError(
-            f"{images} holds no pictures, so {location} is left as it is; is a drive missing? "
-            "--force removes all items from the index"
+            f"{images} holds no pictures, so the index is left as it is; is a drive missing? "
+            "--force removes all its items"
         )
     return read_collection(images, format)
 
@@ -99,7 +99,7 @@ def open_or_create(
     from softhash.index import HammingIndex
 
     hasher = Hasher.load(model) if model else None
-    if hasher:
+    if hasher and bits is None:
         _check_takes_pictures(hasher)
     if exists(location):
         opened = HammingIndex.open(location, hasher, writable=True)
@@ -114,13 +114,17 @@ def open_or_create(
 
 
 def exists(location: str) -> bool:
-    """Tell whether there is an index."""
+    """Tell whether there is something to open; a new index may be made in an empty folder."""
     from softhash.index import HammingIndex
+    from softhash.index.items import IndexDamagedError
 
-    if not location.startswith("milvus://"):
-        return Path(location).exists()
+    if "://" not in location:
+        path = Path(location)
+        return path.exists() and not (path.is_dir() and not any(path.iterdir()))
     try:
         HammingIndex.open(location).close()
+    except IndexDamagedError:  # which opening it once more tells
+        return True
     except InputError:
         return False
     return True
@@ -202,16 +206,18 @@ def _verify(location: str, as_json: bool) -> None:
     with HammingIndex.open(location) as opened:
         with progress_of("verifying") as progress:
             wrong = opened.store.verify(progress)
-        items = len(opened)
+        items, shown = len(opened), opened.store.location
     if as_json:
         print_json({"items": items, "problems": wrong})
     else:
         for line in wrong:
             typer.echo(line)
-        say(f"{location}: {items:,} items, {_problems(len(wrong))}")
+        say(f"{shown}: {items:,} items, {_problems(len(wrong))}")
     if wrong:
         raise typer.Exit(1)
 
 
 def _problems(count: int) -> str:
-    return "all as it was written" if not count else f"{count:,} problems"
+    if not count:
+        return "all as it was written"
+    return f"{count:,} problem{'s' if count > 1 else ''}; make the index again"

@@ -68,7 +68,12 @@ def search(
     with _open(location, model) as index:
         _check_labels(index, [*options["labels"], *options["not_labels"]])
         answer = ask(index, picture, id=id, code=code, **options)
-        settings = {"index": location, "bits": index.bits, "items": len(index), **options}
+        settings = {
+            "index": index.store.location,
+            "bits": index.bits,
+            "items": len(index),
+            **options,
+        }
     if html:
         _write_page(html, answer, force=force)
     if as_json:
