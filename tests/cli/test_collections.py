@@ -117,7 +117,7 @@ def test_the_demo_serves_its_index_when_asked(tmp_path, monkeypatch):
 
     HammingIndex.create(tmp_path / "index", bits=8).close()
     served = []
-    server = SimpleNamespace(serve=lambda index: served.append(index.bits))
+    server = SimpleNamespace(serve=lambda index, port: served.append((index.bits, port)))
     monkeypatch.setitem(sys.modules, "softhash.server", server)
-    _serve(tmp_path / "index")
-    assert served == [8]
+    _serve(tmp_path / "index", 8123)
+    assert served == [(8, 8123)]

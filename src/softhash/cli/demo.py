@@ -26,6 +26,7 @@ def demo(
     serve: Annotated[
         bool, typer.Option("--serve", help="Then serve the index, until Ctrl-C.")
     ] = False,
+    port: Annotated[int, typer.Option(help="Where to serve it.")] = 8000,
 ) -> None:
     """Draw a collection, train IDHN on it, index, search and measure; write pages and figures."""
     from rich.console import Console
@@ -53,7 +54,7 @@ def demo(
     picture = folder / "scenes" / split.query.file_names[1]
     console.print(f"To try: softhash search {picture} -i {folder / 'index'}")
     if serve:
-        _serve(folder / "index")
+        _serve(folder / "index", port)
 
 
 def _draw(folder: Path, count: int) -> Path:
@@ -218,9 +219,9 @@ def _figures(reports: "dict[str, Report]", folder: Path) -> list[str]:
     return ["curves.png"]
 
 
-def _serve(folder: Path) -> None:
+def _serve(folder: Path, port: int) -> None:
     from softhash.index import HammingIndex
     from softhash.server import serve
 
     with HammingIndex.open(folder) as index:
-        serve(index)
+        serve(index, port=port)
