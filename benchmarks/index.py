@@ -53,18 +53,19 @@ def batches(count: int) -> Iterator[tuple[Codes, list[Entry]]]:
         )
 
 
-def fill(peer: Peer, count: int) -> float:
-    """Add items, and return the microseconds that each took."""
-    spent = 0.0
+def fill(peers: dict[str, Peer], count: int) -> dict[str, float]:
+    """Add items to all, batches taking turns; return the microseconds an item took in each."""
+    spent = dict.fromkeys(peers, 0.0)
     for codes, entries in batches(count):
-        start = time.perf_counter()
-        peer.add(codes, entries)
-        spent += time.perf_counter() - start
-    return spent / count * 1e6
+        for name, peer in peers.items():
+            start = time.perf_counter()
+            peer.add(codes, entries)
+            spent[name] += time.perf_counter() - start
+    return {name: seconds / count * 1e6 for name, seconds in spent.items()}
 
 
 def _adding(peers: dict[str, Peer]) -> list[Row]:
-    times = {name: fill(peer, ITEMS) for name, peer in peers.items()}
+    times = fill(peers, ITEMS)
     case, ours = f"add {ITEMS:,}, batches of {BATCH:,}", times.pop("ours")
     lines = [row("index", f"{case}: {name}", t, ours, "µs/item", None) for name, t in times.items()]
     return [row("index", f"{case}: 100,000/s", SAFE_ADD, ours, "µs/item", 1.0), *lines]
@@ -98,7 +99,7 @@ def _opening(folder: Path) -> list[Row]:
     """Open a large index and search it once, beside faiss reading its own file."""
     count, place = 10 * ITEMS, str(folder / "large")
     peer = OfStore(LocalStore.create(place, Meta(BITS)))
-    fill(peer, count)
+    fill({"ours": peer}, count)
     peer.close()
     index = faiss.IndexBinaryFlat(BITS)
     for codes, _ in batches(count):

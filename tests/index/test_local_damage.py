@@ -135,6 +135,27 @@ def test_page_of_garbage_in_the_items_is_an_error_not_an_answer(folder):
             list(store.scan())
 
 
+@pytest.mark.parametrize("share", [0, 0.5, None])
+@pytest.mark.parametrize("writable", [False, True])
+def test_lost_log_is_named(folder, tmp_path, share, writable):
+    with opened(folder, writable=True) as store:
+        for i in range(20):
+            store.add(np.zeros((1, 2), np.uint8), [Entry(f"new {i}")])
+        copy = shutil.copytree(folder, tmp_path / "copy")  # as a crash would leave it
+    (copy / "items.sqlite-shm").unlink()
+    log = copy / "items.sqlite-wal"
+    if share is None:
+        log.unlink()
+    else:
+        os.truncate(log, int(share * log.stat().st_size))
+    with pytest.raises(IndexDamagedError, match=r"items\.sqlite-wal"):
+        LocalStore.open(str(copy), writable=writable)
+    (copy / "write.lock").unlink()
+    with opened(copy, writable=True) as store:
+        assert 300 <= len(store) < 320
+        assert store.verify() == []
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

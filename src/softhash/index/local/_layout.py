@@ -7,7 +7,7 @@
     codes.bin      a record a slot: the code, padded with zeros to whole 64-bit words
     labels-1.bin   a record a slot: bit 0 says that an item is there, bit n that it has label n;
                    the number is how many 64-bit words a record has
-    write.lock     locked by whoever writes
+    write.lock     locked by whoever writes; says how many changes were confirmed
     model/         the model that made the codes, where it is kept
 """
 
@@ -127,6 +127,30 @@ def take_lock(folder: Path) -> int:
             "or open it for reading"
         ) from error
     return handle
+
+
+def confirm(handle: int, change: int) -> None:
+    """Note, beside the database, that it holds so many changes: its log cannot get lost unseen."""
+    with contextlib.suppress(OSError):  # a note that is behind does no harm
+        os.pwrite(handle, b"%020d\n" % change, 0)
+
+
+def confirmed(folder: Path) -> int:
+    """Read how many changes were confirmed at least; to be asked before the database is."""
+    try:
+        return int((folder / LOCK).read_bytes())
+    except (OSError, ValueError):
+        return 0
+
+
+def check_confirmed(folder: Path, change: int, at_least: int) -> None:
+    """Raise when the database is behind what was confirmed."""
+    if change < at_least:
+        raise IndexDamagedError(
+            f"{folder / ITEMS}-wal was lost or damaged, and with it the last {at_least - change:,} "
+            f"of {at_least:,} changes; copy the folder again, whole, or delete {LOCK} to go on "
+            "without them"
+        )
 
 
 def release_lock(handle: int) -> None:

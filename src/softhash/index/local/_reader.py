@@ -21,7 +21,7 @@ from softhash.index.local._database import (
     read_labels,
     read_state,
 )
-from softhash.index.local._layout import CODES, INDEX, labels_file
+from softhash.index.local._layout import CODES, INDEX, check_confirmed, confirmed, labels_file
 from softhash.index.local._masks import Masks
 from softhash.index.local._pending import read_pending
 from softhash.index.local._rows import Row
@@ -45,7 +45,8 @@ class Reader:
             self._connection, self._immutable = connect_to_read(folder)
         self._stamp = self._stamped()
         try:
-            self.snapshot()
+            at_least = confirmed(folder)
+            check_confirmed(folder, self.snapshot().state.change, at_least)
         except BaseException:
             self.close()
             raise

@@ -46,7 +46,9 @@ class Session:
         try:
             with self._explained():
                 self.connection = _database.connect_to_write(folder)
+                at_least = _layout.confirmed(folder)
                 self._load()
+                _layout.check_confirmed(folder, self.state.change, at_least)
                 _recovery.repair(folder, self.connection, self.state, self.numbers)
                 self._open_columns()
                 self._apply()
@@ -174,6 +176,7 @@ class Session:
                 self.connection.rollback()
             self._load()
             raise
+        _layout.confirm(self._handle, self.state.change)
         self._tidy()
 
     def _undo(self) -> None:
