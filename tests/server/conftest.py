@@ -1,22 +1,14 @@
 """A small index of drawn pictures, and clients of its server."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "index"))
-
 from browsing import Visitor, chromium
 from live import serving
-from memory_store import MemoryStore
 from serving import TOKEN, client_of
 
 from softhash import scenes
 from softhash.hasher import Hasher
 from softhash.images import ImageSet
 from softhash.index import HammingIndex
-from softhash.index.store import Meta
 
 
 @pytest.fixture(scope="session")
@@ -32,15 +24,16 @@ def drawn(tmp_path_factory):
     return folder
 
 
-def filled(hasher, folder):
-    index = HammingIndex(MemoryStore(Meta(hasher.bits, hasher.identity)), hasher)
+def filled(hasher, folder, place):
+    index = HammingIndex.create(place, hasher)
     index.add(ImageSet.read(folder), device="cpu")
     return index
 
 
 @pytest.fixture(scope="module")
-def index(hasher, drawn):
-    return filled(hasher, drawn)
+def index(hasher, drawn, tmp_path_factory):
+    with filled(hasher, drawn, tmp_path_factory.mktemp("served") / "index") as index:
+        yield index
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +46,8 @@ def client(index):
 def writable(hasher, tmp_path):
     """An index of six scenes that may be changed, in a folder of its own."""
     scenes.write(tmp_path / "photos", count=6, size=64, workers=1)
-    return filled(hasher, tmp_path / "photos")
+    with filled(hasher, tmp_path / "photos", tmp_path / "index") as index:
+        yield index
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def attempt(index, mode, **options):
 
 @pytest.mark.parametrize("mode", GenerationMode)
 def test_answers_are_as_described(writable, mode):
-    tried = attempt(writable, mode, max_examples=8, derandomize=True)
+    tried = attempt(writable, mode, max_examples=5, derandomize=True)
     assert tried == {
         "GET /api/v1/health",
         "GET /api/v1/index",

@@ -7,8 +7,7 @@ import pytest
 from PIL import Image
 from serving import client_of, is_problem, jpeg
 
-from softhash.index import HammingIndex
-from softhash.index.store import Meta
+from softhash.index import Entry, HammingIndex
 
 
 def views(hits):
@@ -191,12 +190,8 @@ def test_validation_names_the_field(client):
     assert "limit" in told["detail"]
 
 
-def test_an_index_of_codes_alone_is_searched_by_code(index, hasher):
-    from memory_store import MemoryStore
-
-    from softhash.index.items import Entry
-
-    codes = HammingIndex(MemoryStore(Meta(12)))
+def test_an_index_of_codes_alone_is_searched_by_code(hasher, tmp_path):
+    codes = HammingIndex.create(tmp_path / "index", bits=12)
     codes.add_codes(hasher.encode([jpeg()], device="cpu"), [Entry("one", ("sky",))])
     with client_of(codes) as client:
         about = client.get("/api/v1/index").json()
@@ -207,10 +202,8 @@ def test_an_index_of_codes_alone_is_searched_by_code(index, hasher):
         is_problem(client.get("/api/v1/items/0/image"), 404, "no-picture")
 
 
-def test_an_empty_index_is_served(hasher):
-    from memory_store import MemoryStore
-
-    empty = HammingIndex(MemoryStore(Meta(12, hasher.identity)), hasher)
+def test_an_empty_index_is_served(hasher, tmp_path):
+    empty = HammingIndex.create(tmp_path / "index", hasher)
     with client_of(empty) as client:
         assert client.get("/api/v1/items").json() == {"items": [], "next": None}
         assert client.post("/api/v1/search", data={"code": "fff"}).json()["hits"] == []

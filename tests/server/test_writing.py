@@ -5,6 +5,7 @@ import pytest
 from serving import TOKEN, client_of, is_problem, jpeg
 
 from softhash.errors import UsageError
+from softhash.index import Entry, HammingIndex
 from softhash.server import create_app
 
 
@@ -135,14 +136,8 @@ def test_a_writable_server_needs_a_token(index):
         create_app(index, writable=True)
 
 
-def test_an_index_without_a_folder_takes_no_pictures(hasher):
-    from memory_store import MemoryStore
-
-    from softhash.index import HammingIndex
-    from softhash.index.items import Entry
-    from softhash.index.store import Meta
-
-    codes = HammingIndex(MemoryStore(Meta(12, hasher.identity)), hasher)
+def test_an_index_without_a_folder_takes_no_pictures(hasher, tmp_path):
+    codes = HammingIndex.create(tmp_path / "index", hasher)
     codes.add_codes(np.zeros((1, 2), np.uint8), [Entry("one")])
     with client_of(codes, writable=True, token=TOKEN) as client:
         client.headers["Authorization"] = f"Bearer {TOKEN}"

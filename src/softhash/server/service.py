@@ -66,6 +66,7 @@ class Service:
     writing: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
+        self.bits, self.model = self.index.bits, self.index.store.meta.model
         limits, cores = self.limits, usable_cores()
         workers = limits.workers or max(2, cores)
         self.pictures = Pool("encoding", workers, limits.waiting, limits.work_seconds)
@@ -100,17 +101,13 @@ class Service:
 
     def check_model(self, given: str | None) -> None:
         """Refuse codes of another model: their distances would mean nothing."""
-        ours = self.index.store.meta.model
+        ours = self.model
         if given and ours and given.lower() != ours:
             detail = f"the code was made with model {given[:12]}…, the index with {ours[:12]}…"
             hint = "encode with the index's model: POST the picture to /api/v1/encode"
             raise Problem(409, "other-model", detail, hint)
 
-    async def encode(self, data: bytes) -> bytes:
-        """Decode and encode a picture, away from the event loop."""
-        return await self.pictures.run(self.encode_now, data)
-
-    def encode_now(self, data: bytes) -> bytes:
+    def encode(self, data: bytes) -> bytes:
         """Decode and encode a picture."""
         if not self.encodes:
             detail = "the index has no model that takes pictures"
@@ -128,13 +125,16 @@ class Service:
         hits = self._search(ranking, id=id)
         return self._answer(item.code, item.entry.labels, hits)
 
-    def near_code(
-        self, code: bytes | str, ranking: Ranking, picture: bytes | None = None
-    ) -> dict[str, Any]:
-        """Find what is near a code; the picture it was made of may be one whose labels we know."""
-        code = code_bytes(code, self.index.bits)
+    def near_code(self, code: bytes | str, ranking: Ranking) -> dict[str, Any]:
+        """Find what is near a code."""
+        code = code_bytes(code, self.bits)
+        return self._answer(code, (), self._search(ranking, code=code))
+
+    def near_picture(self, data: bytes, ranking: Ranking) -> dict[str, Any]:
+        """Find what is near a picture, which may be one whose labels are known."""
+        code = self.encode(data)
         hits = self._search(ranking, code=code)
-        known = self.index.labels_of(picture) if picture else ()
+        known = self.index.labels_of(data)
         if known:
             hits = [hit._replace(shared=tuple(x for x in hit.labels if x in known)) for hit in hits]
         return self._answer(code, known, hits)
@@ -155,8 +155,9 @@ class Service:
             return self._search(ranking, attempts - 1, **query)
 
     def _answer(self, code: bytes, labels: Sequence[str], hits: Sequence[Hit]) -> dict[str, Any]:
-        query = {"code": code.hex(), "bits": self.index.bits, "labels": list(labels)}
-        return {"query": query, "hits": [hit_view(hit, self.shows) for hit in hits]}
+        query = {"code": code.hex(), "bits": self.bits, "labels": list(labels)}
+        shows = self.shows
+        return {"query": query, "hits": [hit_view(hit, shows) for hit in hits]}
 
 
 def service_of(request: Request) -> Service:

@@ -40,18 +40,15 @@ async def _found(service: Service, form: SearchForm) -> dict[str, Any]:
         return await service.searches.run(service.near_item, form.id, form)
     if form.image is None:
         return await service.searches.run(service.near_code, form.code or "", form)
-    data = await form.image.read()
-    code = await service.encode(data)
-    return await service.searches.run(service.near_code, code, form, data)
+    return await service.pictures.run(service.near_picture, await form.image.read(), form)
 
 
 @router.post("/encode", response_model=Encoding, responses=problems(409, *UPLOAD))
 async def encode(request: Request, image: Annotated[UploadFile, File()]) -> Response:
     """Encode a picture."""
     service = service_of(request)
-    code = await service.encode(await image.read())
-    model = service.index.store.meta.model
-    return JSONResponse({"code": code.hex(), "bits": service.index.bits, "model": model})
+    code = await service.pictures.run(service.encode, await image.read())
+    return JSONResponse({"code": code.hex(), "bits": service.bits, "model": service.model})
 
 
 def _timed(answer: dict[str, Any], started: float) -> Response:
