@@ -81,7 +81,7 @@ def connect_to_read(folder: Path) -> tuple[sqlite3.Connection, bool]:
     """Open the database for reading, and tell whether it was taken to be immutable.
 
     Following a writer takes a small file of shared memory beside the database. Where none can be
-    made, nobody writes either, as long as there is no -wal.
+    made, nobody writes either, as long as the -wal is empty.
     """
     connection = _connect(folder, "mode=ro")
     try:
@@ -90,12 +90,20 @@ def connect_to_read(folder: Path) -> tuple[sqlite3.Connection, bool]:
     except sqlite3.OperationalError as error:
         connection.close()
         unable = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        if not unable or (folder / f"{ITEMS}-wal").exists():
+        if not unable or log_size(folder):
             raise
     except BaseException:
         connection.close()
         raise
     return _connect(folder, "mode=ro&immutable=1"), True
+
+
+def log_size(folder: Path) -> int:
+    """Count the bytes of what was committed but not yet moved into the database."""
+    try:
+        return (folder / f"{ITEMS}-wal").stat().st_size
+    except OSError:
+        return 0
 
 
 def _connect(folder: Path, options: str) -> sqlite3.Connection:

@@ -17,6 +17,7 @@ from softhash.index.local._database import (
     State,
     connect_to_read,
     explained,
+    log_size,
     read_labels,
     read_state,
 )
@@ -137,8 +138,7 @@ class Reader:
         """Tell an immutable database from what somebody with more rights made of it."""
         with contextlib.suppress(OSError):
             status = (self._folder / ITEMS).stat()
-            wal = (self._folder / f"{ITEMS}-wal").exists()
-            return status.st_mtime_ns, status.st_size, status.st_ino, wal
+            return status.st_mtime_ns, status.st_size, status.st_ino, log_size(self._folder)
         return ()
 
     def _reconnect(self) -> None:

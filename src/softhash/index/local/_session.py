@@ -110,17 +110,15 @@ class Session:
     def _label_records(self, entries: Iterable[Entry]) -> bytes:
         """Return the label records of new items, after giving new labels a number."""
         each = [entry.labels for entry in entries]
-        unknown = {labels for labels in each if labels not in self._records}
-        if unknown:
-            named = dict.fromkeys(label for labels in sorted(unknown) for label in labels)
-            self._number([label for label in named if label not in self.numbers])
-            if len(self._records) + len(unknown) > REMEMBERED:
+        new = {labels for labels in each if labels not in self._records}
+        if new:
+            names = dict.fromkeys(label for labels in sorted(new) for label in labels)
+            self._number([label for label in names if label not in self.numbers])
+            if len(self._records) + len(new) > REMEMBERED:
                 self._records.clear()
-                unknown = set(each)
             words = self.state.label_words
-            self._records |= {
-                labels: label_record(labels, self.numbers, words) for labels in unknown
-            }
+            for labels in set(each).difference(self._records):  # all, where they were cleared
+                self._records[labels] = label_record(labels, self.numbers, words)
         return b"".join([self._records[labels] for labels in each])
 
     def _number(self, labels: Sequence[str]) -> None:
