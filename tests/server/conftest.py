@@ -1,12 +1,6 @@
 """A small index of drawn pictures, and clients of its server."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "index"))  # for memory_store
-
 from browsing import Visitor, chromium
 from live import serving
 from serving import TOKEN, client_of

@@ -94,6 +94,10 @@ def test_page_asks_for_a_label_then_leaves_it_out(visitor, index):
         visitor.wait()
         assert visitor.hits() == ids(index.search(id=3, k=PAGE, **query))
         assert ("tree" in visitor.address()) == bool(query)
+    page.go_back()
+    expect(chip).to_have_attribute("aria-pressed", "mixed")
+    visitor.wait()
+    assert visitor.hits() == ids(index.search(id=3, k=PAGE, not_labels=["tree"]))
 
 
 def test_page_narrows_to_a_radius_and_says_when_nothing_is_left(visitor, index):

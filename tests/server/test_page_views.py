@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from browsing import CONTRAST, NAMELESS, SMALL, folded
 from live import serving
-from memory_store import MemoryStore
 
 from softhash.index import Entry, HammingIndex
-from softhash.index.store import Meta
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = api.expect
@@ -62,9 +60,9 @@ def test_quality_draws_the_report(visitor, site):
     assert rows.first.locator(".answers .card").count() == len(report["worst"][0]["hits"])
 
 
-def test_empty_index_says_what_to_do(visit, hasher):
-    index = HammingIndex(MemoryStore(Meta(hasher.bits, hasher.identity)), hasher)
-    with serving(index) as (_, client):
+def test_empty_index_says_what_to_do(visit, hasher, tmp_path):
+    index = HammingIndex.create(tmp_path / "index", hasher)
+    with index, serving(index) as (_, client):
         visitor = visit(str(client.base_url))
         page = visitor.open()
         expect(page.locator(".empty")).to_contain_text("softhash index")
@@ -75,13 +73,13 @@ def test_empty_index_says_what_to_do(visit, hasher):
         visitor.errors.clear()  # the browser names a report that was refused
 
 
-def test_names_and_labels_are_text_whatever_they_hold(visit):
+def test_names_and_labels_are_text_whatever_they_hold(visit, tmp_path):
     evil = "<img src=x onerror=alert(1)>"
     label = "a&b #1? <b>"
-    index = HammingIndex(MemoryStore(Meta(8)))
+    index = HammingIndex.create(tmp_path / "index", bits=8)
     entries = [Entry(f"{i}{evil}", (label,) if i else ()) for i in range(3)]
     index.add_codes(np.array([[1], [3], [7]], np.uint8), entries)
-    with serving(index) as (_, client):
+    with index, serving(index) as (_, client):
         visitor = visit(str(client.base_url))
         page = visitor.open("#/search?id=0")
         page.locator(".chip", has_text=label).click()
@@ -131,6 +129,8 @@ def tab_to(page, selector):
 
 
 def test_page_works_with_the_keyboard_alone(visitor, drawn):
+    # Early, since the browser takes a moment until it tells instead of asking.
+    visitor.page.on("filechooser", lambda chooser: None)
     page = visitor.open()
     tab_to(page, ".dropzone button")
     with page.expect_file_chooser() as chooser:

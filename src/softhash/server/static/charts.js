@@ -16,7 +16,8 @@ export function ticks(low, high, about = 4) {
   const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((one) => one >= rough * 0.999);
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+  const value = (i) => Number(((first + i) * step).toPrecision(12));
+  return Array.from({ length: last - first + 1 }, (_, i) => value(i));
 }
 
 const across = (low, high, from, to) => (value) =>
@@ -24,23 +25,24 @@ const across = (low, high, from, to) => (value) =>
 
 const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
 
+const text = (kind, x, y, anchor, content) =>
+  drawing("text", { class: kind, x, y, "text-anchor": anchor }, content);
+
 function axes(xs, ys, x, y, xName, yName) {
   const base = HEIGHT - BOTTOM;
   return [
     ys.map((value) => [
       drawing("line", { class: "rule", x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value) }),
-      drawing("text", { class: "tick", x: LEFT - 6, y: y(value) + 3.5, "text-anchor": "end" }, short(value)),
+      text("tick", LEFT - 6, y(value) + 3.5, "end", short(value)),
     ]),
     xs.map((value) => [
       drawing("line", { class: "axis", x1: x(value), x2: x(value), y1: base, y2: base + 4 }),
-      drawing("text", { class: "tick", x: x(value), y: base + 17, "text-anchor": "middle" }, short(value)),
+      text("tick", x(value), base + 17, "middle", short(value)),
     ]),
     drawing("line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: base, y2: base }),
-    drawing("text", { class: "name", x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, xName),
-    drawing("text", {
-      class: "name", x: 0, y: 0, "text-anchor": "middle",
-      transform: `translate(10 ${(TOP + base) / 2}) rotate(-90)`,
-    }, yName),
+    text("name", (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, "middle", xName),
+    drawing("g", { transform: `translate(10 ${(TOP + base) / 2}) rotate(-90)` },
+      text("name", 0, 0, "middle", yName)),
   ].flat(2);
 }
 
@@ -63,11 +65,14 @@ export function lineChart({ x: at, y: values, xName, yName, top = null }) {
   const points = at.map((n, i) => `${x(n).toFixed(1)} ${y(values[i]).toFixed(1)}`);
   const base = HEIGHT - BOTTOM;
   const area = `M${LEFT} ${base}L${points.join("L")}L${x(at.at(-1))} ${base}Z`;
-  const dots = at.map((n, i) => drawing("circle", { class: "dot", cx: x(n), cy: y(values[i]), r: at.length > 30 ? 1.6 : 2.4 },
-    drawing("title", {}, `${yName} of the first ${n}: ${values[i].toFixed(4)}`)));
+  const r = at.length > 30 ? 1.6 : 2.4;
+  const dots = at.map((n, i) =>
+    drawing("circle", { class: "dot", cx: x(n), cy: y(values[i]), r },
+      drawing("title", {}, `${yName} of the first ${n}: ${values[i].toFixed(4)}`)));
   const name = `${yName} by number of returned pictures: ${values[0].toFixed(3)} of the first ` +
     `${at[0]}, ${values.at(-1).toFixed(3)} of the first ${at.at(-1)}`;
-  return drawing("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": name },
+  const box = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart" };
+  return drawing("svg", { ...box, role: "img", "aria-label": name },
     axes(marks, ticks(0, highest, 4), x, y, xName, yName),
     drawing("path", { class: "area", d: area }),
     drawing("path", { class: "line", d: `M${points.join("L")}` }), dots);

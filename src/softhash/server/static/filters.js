@@ -69,7 +69,8 @@ export function labelChips(counts, changed) {
 
   const help = element("p", { class: "help" },
     "Press once for pictures with any of the chosen labels, twice to leave them out.");
-  const node = element("div", { class: "labels" }, chips.length > MANY ? wanted : null, list, help, clear);
+  const node = element("div", { class: "labels" },
+    chips.length > MANY ? wanted : null, list, help, clear);
   return { node, set };
 }
 

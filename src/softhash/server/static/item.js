@@ -31,14 +31,16 @@ function large(item, index) {
         : element("p", { class: "help" }, "This picture has no labels."),
       element("h2", {}, "Code"),
       codeStrip(item.code, index.bits), element("code", { class: "hex" }, item.code),
-      element("a", { class: "button primary", href: link({ id: item.id }) }, "Find similar pictures")));
+      element("a", { class: "button primary", href: link({ id: item.id }) },
+        "Find similar pictures")));
 }
 
 function similar(item, answer, index) {
   const grid = hitGrid();
   grid.show(answer.hits, { wanted: item.labels, code: item.code, bits: index.bits });
   return element("section", { class: "similar" },
-    element("div", { class: "head" }, element("h2", {}, "Nearest pictures"), legend(item.labels.length > 0)),
+    element("div", { class: "head" },
+      element("h2", {}, "Nearest pictures"), legend(item.labels.length > 0)),
     answer.hits.length ? grid.list
       : empty("Nothing else is here", "This is the only picture of the index."));
 }

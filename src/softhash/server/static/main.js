@@ -49,7 +49,8 @@ async function work(task, again) {
 
 async function take(file, context) {
   if (!file.type.startsWith("image/")) {
-    fail({ title: `${file.name || "This"} is not a picture`, hint: "Give a JPEG, PNG or WebP file." });
+    const title = `${file.name || "This"} is not a picture`;
+    fail({ title, hint: "Give a JPEG, PNG or WebP file." });
     return;
   }
   say("Reading the picture");
@@ -105,7 +106,8 @@ async function begin() {
   let index;
   await work(async () => { index = await api.index(); }, begin);
   if (!index) return;
-  at("facts").textContent = `${count(index.items, "picture", "pictures")} · ${count(index.bits, "bit", "bits")}`;
+  at("facts").textContent =
+    `${count(index.items, "picture", "pictures")} · ${count(index.bits, "bit", "bits")}`;
   const context = { index, say, work, upload: uploaded, pick: () => at("picture").click() };
   listen(at("picture"), at("drop"), (file) => take(file, context));
   follow(context);

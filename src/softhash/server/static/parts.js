@@ -8,8 +8,9 @@ const SVG = "http://www.w3.org/2000/svg";
 function build(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
+    else if (value !== false && value !== null && value !== undefined) {
+      node.setAttribute(name, value === true ? "" : value);
+    }
   }
   node.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return node;
@@ -75,8 +76,9 @@ export function photo(item, width, { lazy = true } = {}) {
     src: source, alt: describe(item), loading: lazy ? "lazy" : null, decoding: "async",
     draggable: "false", width: 1, height: 1,
   });
+  const lost = `${fileName(item.file_name)} cannot be shown`;
   image.addEventListener("error", () => {
-    image.replaceWith(element("span", { class: "blank" }, `${fileName(item.file_name)} cannot be shown`));
+    image.replaceWith(element("span", { class: "blank" }, lost));
   });
   return image;
 }
@@ -92,6 +94,7 @@ export function tags(labels, shared = []) {
 export function card(item, { wanted = null, code = null, bits = 0, keep = {} } = {}) {
   const hit = wanted !== null;
   const verdict = hit ? judge(item, wanted) : { frame: null, shared: [], text: "" };
+  const similar = link({ ...keep, view: "search", id: item.id, code: null });
   return element("li", { class: "card", "data-frame": verdict.frame, "data-id": item.id },
     element("a", { class: "picture", href: link({ view: "item", id: item.id }) }, photo(item, 320)),
     hit ? facts(item, verdict) : null,
@@ -99,7 +102,7 @@ export function card(item, { wanted = null, code = null, bits = 0, keep = {} } =
       ? codeStrip(item.code, bits, code) : null,
     tags(item.labels, verdict.shared),
     element("div", { class: "actions" },
-      element("a", { class: "action", href: link({ ...keep, view: "search", id: item.id, code: null }) },
+      element("a", { class: "action", href: similar },
         "Similar", unseen(` to ${fileName(item.file_name)}`))));
 }
 
@@ -108,7 +111,8 @@ function facts(hit, { frame, text }) {
     element("span", {}, unseen("distance "), element("b", {}, String(hit.distance)),
       hit.distance === 1 ? " bit away" : " bits away"),
     text ? element("span", { class: "verdict" },
-      element("span", { "aria-hidden": "true" }, `${SIGNS[frame]} `), text, unseen(" labels shared")) : null);
+      element("span", { "aria-hidden": "true" }, `${SIGNS[frame]} `), text,
+      unseen(" labels shared")) : null);
 }
 
 export function legend(known) {

@@ -22,8 +22,9 @@ export function mount(main, { say }) {
       report = await api.report(signal);
     } catch (problem) {
       if (![404, 422].includes(problem.status)) throw problem; // no report, or no labels
+      const hint = problem.hint ? element("p", { class: "help" }, problem.hint) : null;
       main.replaceChildren(element("h1", { class: "unseen" }, "Quality"),
-        empty("Not measured yet", problem.detail, problem.hint ? element("p", { class: "help" }, problem.hint) : null));
+        empty("There is nothing to measure", problem.detail, hint));
       return "Quality";
     }
     main.replaceChildren(element("section", { class: "quality" },
@@ -41,7 +42,8 @@ function head({ contract }) {
     contract.database && `${count(contract.database, "picture", "pictures")} to find`,
     contract.bits && count(contract.bits, "bit", "bits"),
   ].filter(Boolean).join(" · ");
-  return element("div", { class: "head" }, element("h1", {}, "Quality"), element("p", { class: "summary" }, text));
+  return element("div", { class: "head" },
+    element("h1", {}, "Quality"), element("p", { class: "summary" }, text));
 }
 
 // A cut-off beyond the database says the same as “all”.
@@ -76,8 +78,9 @@ function curves(given) {
 // The same as a table, for those who cannot see a line or want the numbers.
 function numbers(given, drawn) {
   const row = (tag, cells) => element("tr", {}, cells.map((cell) => element(tag, {}, cell)));
+  const region = { class: "scroll", tabindex: 0, role: "region", "aria-label": "Curves as numbers" };
   return element("details", { class: "numbers" }, element("summary", {}, "As numbers"),
-    element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Curves as numbers" }, element("table", {},
+    element("div", region, element("table", {},
       element("thead", {}, row("th", ["First", ...drawn.map((name) => NAMES[name][0])])),
       element("tbody", {}, given.n.map((n, i) =>
         row("td", [String(n), ...drawn.map((name) => given[name][i].toFixed(4))]))))));
@@ -91,19 +94,23 @@ function queries(title, rows) {
       element("a", { class: "picture asked", href: link({ id: item.id }) }, photo(item, 320)),
       element("p", { class: "score" }, element("b", {}, score.toFixed(3)),
         element("span", { class: "help" }, " average precision")),
-      element("ul", { class: "answers", tabindex: 0, "aria-label": "Nearest pictures" }, hits.map((hit) => answer(hit, item))))));
+      element("ul", { class: "answers", tabindex: 0, "aria-label": "Nearest pictures" },
+        hits.map((hit) => answer(hit, item))))));
 }
 
 function answer(hit, item) {
   const { frame, text } = judge(hit, item.labels);
   return element("li", { class: "card", "data-frame": frame },
     element("a", { class: "picture", href: link({ view: "item", id: hit.id }) }, photo(hit, 160)),
-    element("p", { class: "measure" }, element("span", {}, element("b", {}, String(hit.distance)), unseen(" bits away")),
-      element("span", { class: "verdict" }, element("span", { "aria-hidden": "true" }, `${SIGNS[frame] ?? ""} `), text)));
+    element("p", { class: "measure" },
+      element("span", {}, element("b", {}, String(hit.distance)), unseen(" bits away")),
+      element("span", { class: "verdict" },
+        element("span", { "aria-hidden": "true" }, `${SIGNS[frame] ?? ""} `), text)));
 }
 
 function contract(told) {
-  const rows = Object.entries(told).filter(([, value]) => value !== null && typeof value !== "object");
+  const plain = (value) => value !== null && typeof value !== "object";
+  const rows = Object.entries(told).filter(([, value]) => plain(value));
   return element("details", { class: "numbers" }, element("summary", {}, "How it was measured"),
     element("dl", { class: "contract" }, rows.flatMap(([name, value]) =>
       [element("dt", {}, name.replaceAll("_", " ")), element("dd", {}, String(value))])));

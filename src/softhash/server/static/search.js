@@ -3,7 +3,9 @@
 import * as api from "./api.js";
 import { filters } from "./filters.js";
 import { hitGrid } from "./grid.js";
-import { button, codeStrip, count, element, empty, fileName, legend, photo, tags } from "./parts.js";
+import {
+  button, codeStrip, count, element, empty, fileName, legend, photo, tags,
+} from "./parts.js";
 import { go, link, now, visit } from "./state.js";
 
 const PAGE = 24;
@@ -25,10 +27,12 @@ export function mount(main, context) {
 
 function startPart({ index, pick }) {
   const samples = element("ul", { class: "grid samples" });
-  const offered = element("section", { hidden: true }, element("h2", {}, index.encodes === false ? "Start from one of these" : "Or start from one of these"), samples);
+  const encodes = index.encodes !== false; // an index of codes alone has no model for pictures
+  const invitation = encodes ? "Or start from one of these" : "Start from one of these";
+  const offered = element("section", { hidden: true }, element("h2", {}, invitation), samples);
   const node = element("section", { class: "start", hidden: true },
     element("h1", {}, "Find pictures by what is in them"),
-    index.encodes === false ? null : dropzone(index, pick), offered);
+    encodes ? dropzone(index, pick) : null, offered);
   const update = async (signal) => {
     if (samples.children.length || !index.items) return;
     const { items } = await api.items({ limit: 12 }, signal);
@@ -41,12 +45,14 @@ function startPart({ index, pick }) {
 const dropzone = (index, pick) => element("div", { class: "dropzone" },
   element("p", {}, "Drop a picture anywhere on this page, paste one, or"),
   button("Choose a picture", pick, "primary"),
-  element("p", { class: "help" }, `It becomes a code of ${count(index.bits, "bit", "bits")}; the nearest ` +
-    `codes of ${count(index.items, "picture", "pictures")} are the answer.`));
+  element("p", { class: "help" },
+    `It becomes a code of ${count(index.bits, "bit", "bits")}; the nearest codes of ` +
+    `${count(index.items, "picture", "pictures")} are the answer.`));
 
 // Unlike a card of the grid, it leads to a search at once.
 const sample = (item) => element("li", { class: "card" },
-  element("a", { class: "picture", href: link({ id: item.id }) }, photo(item, 320)), tags(item.labels));
+  element("a", { class: "picture", href: link({ id: item.id }) }, photo(item, 320)),
+  tags(item.labels));
 
 export const emptyIndex = () => empty("This index is empty",
   "Add pictures in a terminal, then load this page again:",
@@ -67,7 +73,8 @@ function foundPart(context) {
 
   const node = element("section", { class: "found", hidden: true },
     element("aside", { class: "side", "aria-label": "Query and filters" }, query,
-      index.encodes === false ? null : button("Search with another picture", pick, "wide"), narrow.node),
+      index.encodes === false ? null : button("Search with another picture", pick, "wide"),
+      narrow.node),
     element("div", { class: "hits" },
       element("div", { class: "head" }, heading, summary, explained), grid.list, none, more));
 
@@ -128,15 +135,20 @@ function about(answer, item, { index, upload }) {
     codeStrip(code, index.bits), element("code", { class: "hex" }, code));
   const named = (name, more) => element("div", { class: "named" }, element("h2", {}, name), more);
   if (item) {
-    return [element("a", { class: "picture", href: link({ view: "item", id: item.id }) }, photo(item, 320, { lazy: false })),
+    const large = link({ view: "item", id: item.id });
+    return [element("a", { class: "picture", href: large }, photo(item, 320, { lazy: false })),
       named(fileName(item.file_name), tags(item.labels)), strip];
   }
   if (given) {
-    const image = element("img", { src: given.url, alt: `Your picture, ${given.name}`, width: 1, height: 1 });
-    image.addEventListener("error", () => image.replaceWith(element("span", { class: "blank" }, "No preview")));
-    return [element("div", { class: "picture" }, image), named(given.name, tags(given.labels)), strip];
+    const alt = `Your picture, ${given.name}`;
+    const image = element("img", { src: given.url, alt, width: 1, height: 1 });
+    const blank = element("span", { class: "blank" }, "No preview");
+    image.addEventListener("error", () => image.replaceWith(blank));
+    return [element("div", { class: "picture" }, image),
+      named(given.name, tags(given.labels)), strip];
   }
-  return [named("A code", element("p", { class: "help" }, "This link holds a picture’s code, not the picture.")), strip];
+  const note = element("p", { class: "help" }, "This link holds a picture’s code, not the picture.");
+  return [named("A code", note), strip];
 }
 
 function nothing(state, index) {
@@ -151,7 +163,9 @@ function nothing(state, index) {
     return empty(`Nothing within ${count(state.radius, "bit", "bits")}`,
       "Allow a larger distance: move the slider to the right, or take away the limit.", widen);
   }
-  if (labelled) return empty("No picture has these labels", "Ask for fewer labels, or leave fewer out.", clear);
-  return index.items > 1 ? empty("Nothing found", "The index has no other picture.") : emptyIndex();
+  if (labelled) {
+    return empty("No picture has these labels", "Ask for fewer labels, or leave fewer out.", clear);
+  }
+  return index.items ? empty("Nothing found", "The index has no other picture.") : emptyIndex();
 }
 
