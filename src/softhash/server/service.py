@@ -83,7 +83,9 @@ class Service:
         if self.encodes:
             self.index.hasher.encode(np.zeros((8, 8, 3), np.uint8), device="cpu")
         if len(self.index):
-            self.index.search(code=bytes(row_bytes(self.index.bits)), k=1)
+            code = bytes(row_bytes(self.index.bits))
+            self.index.search(code=code, k=1)
+            self.index.search(code=code, k=1, not_labels=["no such label"])
 
     @property
     def shows(self) -> bool:
