@@ -21,10 +21,10 @@ from softhash.index.items import Entry, Filter, Item, Near, UnknownItemError
 from softhash.index.milvus import _rows
 from softhash.index.milvus._address import Address
 from softhash.index.milvus._checks import problems
-from softhash.index.milvus._collection import MOST, WALK_ROWS, Collection
+from softhash.index.milvus._collection import IDS, MOST, WALK_ROWS, Collection
 from softhash.index.milvus._expressions import labelled, one_of, quoted
 from softhash.index.milvus._lock import WriteLock
-from softhash.index.milvus._names import IDS, chunks
+from softhash.index.milvus._names import chunks
 from softhash.index.milvus._ranking import check_window, rank
 from softhash.index.milvus._writer import Writer
 from softhash.index.store import EVERYTHING, Meta
@@ -138,8 +138,8 @@ class MilvusStore:
 
     def find_content(self, sha256: str) -> int | None:
         """Look up the lowest id of a file with that content."""
-        rows = self._collection.query(f"sha256 == {quoted(sha256)}", ["id"], 1)
-        return int(rows[0]["id"]) if rows else None
+        rows = self._collection.query(f"sha256 == {quoted(sha256)}", ["id"])
+        return min((int(row["id"]) for row in rows), default=None)
 
     def search(
         self,
@@ -166,11 +166,11 @@ class MilvusStore:
     def items(self, *, after: int = -1, limit: int = 100, where: Filter = EVERYTHING) -> list[Item]:
         """Return up to `limit` items with ids above `after`, in id order.
 
-        A filter is applied by the server to all items above `after`, whatever the limit.
+        A filter that few items pass takes several queries, each over four times as many ids.
         """
         if limit < 1:
             return []
-        size = min(limit, WALK_ROWS)
+        size = min(limit + limit // 4 + 8, WALK_ROWS)
         rows = self._collection.walk(
             _rows.ITEM_FIELDS, after=after, expression=labelled(where), size=size
         )

@@ -11,6 +11,7 @@ from softhash.index.milvus._server import CONNECT_SECONDS, PATIENCE, answering, 
 from softhash.index.store import Meta
 
 MOST = 16_384  # results of one search or query, offset included: a limit of Milvus
+IDS = 1 << 53  # ids are below it: JavaScript holds them, and a billion names hardly ever meet
 WALK_ROWS = 5_000  # rows fetched at a time, which bounds memory
 WRITE_ROWS = 10_000  # rows sent at a time: a few megabytes, Milvus takes up to 64
 LOAD_SECONDS = 600.0
@@ -118,13 +119,8 @@ class Collection:
         """Count the rows."""
         return int(self.query("", ["count(*)"])[0]["count(*)"])
 
-    def query(
-        self, expression: str, fields: Sequence[str], limit: int | None = None, *, old: bool = False
-    ) -> list[Row]:
-        """Fetch rows, with a limit those of the lowest ids; `old` ones need not be the newest."""
-        options: dict[str, Any] = {}
-        if limit is not None:  # the second makes every segment's lowest ids count
-            options = {"limit": limit, "reduce_stop_for_best": "True"}
+    def query(self, expression: str, fields: Sequence[str], *, old: bool = False) -> list[Row]:
+        """Fetch rows, in no order; those that are `old` enough need not be the newest."""
 
         def ask(consistency: str) -> list[Row]:
             found = self._client.query(
@@ -132,7 +128,6 @@ class Collection:
                 filter=expression,
                 output_fields=list(fields),
                 consistency_level=consistency,
-                **options,
                 **PATIENCE,
             )
             return list(found)
@@ -167,13 +162,22 @@ class Collection:
     def walk(
         self, fields: Sequence[str], *, after: int = -1, expression: str = "", size: int = WALK_ROWS
     ) -> Iterator[Row]:
-        """Walk over rows in id order, fetching `size` at a time."""
-        while True:
-            part = self.query(both(f"id > {after}", expression), [*fields, "id"], size)
+        """Walk over rows in id order, fetching about `size` at a time.
+
+        A query with a limit returns any rows, not those of the lowest ids (pymilvus' iterator, on
+        servers of version 2.3, leaves some out where others were deleted). So all rows of a window
+        of ids are fetched; ids are hashes, evenly spread, so its width tells how many that is.
+        """
+        width = IDS * size // max(self.count(), size)
+        while after < IDS:
+            window = f"id > {after} and id <= {after + width}"
+            part = self.query(both(window, expression), [*fields, "id"])
             yield from sorted(part, key=lambda row: int(row["id"]))
-            if len(part) < size:
-                return
-            after = max(int(row["id"]) for row in part)
+            after += width
+            if len(part) < size // 2:  # few pass the filter
+                width = min(4 * width, IDS)
+            elif len(part) > 2 * size:
+                width = max(width // 2, 1)
 
     def _read(self, ask: Callable[[str], Answer], *, old: bool = False) -> Answer:
         writes = self.writes  # one that happens meanwhile may be missed by this read

@@ -4,10 +4,9 @@ import hashlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from softhash.index.milvus._collection import Collection
+from softhash.index.milvus._collection import IDS, Collection
 from softhash.index.milvus._expressions import one_of
 
-IDS = 1 << 53  # so many that no two of a billion names are likely to meet; JavaScript holds them
 CHUNK = 5_000  # names or ids of one question
 MOST_RECENT = 20_000
 

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from softhash.errors import UsageError
 from softhash.index.items import Near
-from softhash.index.milvus._collection import MOST, Collection
+from softhash.index.milvus._collection import IDS, MOST, Collection
 from softhash.index.milvus._expressions import both
-from softhash.index.milvus._names import IDS
 
 SPARE = 64  # fetched beyond what is asked for: most ties at the cut end within them
 HITS = 1_000_000  # of one call: 12 MB

@@ -14,7 +14,7 @@ CONNECT_SECONDS = 5.0
 # Tried again after 10, 30, 90, … ms, so that a server that is gone is given up after 4 seconds. A
 # time limit instead would also cut off long searches, and pymilvus would try until it is over.
 PATIENCE: dict[str, Any] = {"retry_times": 6}
-_AWAY = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
+_AWAY = ("UNAVAILABLE", "DEADLINE_EXCEEDED", 2)  # gRPC's, and that of pymilvus' own connecting
 
 
 def pymilvus() -> Any:
@@ -53,8 +53,9 @@ def answering(address: Address) -> Iterator[None]:
         kinds = {kind.__name__ for kind in type(error).__mro__}
         if not kinds & {"MilvusException", "RpcError"}:
             raise
-        code = error.code() if callable(getattr(error, "code", None)) else error.code  # type: ignore[attr-defined]
-        if getattr(code, "name", "") in _AWAY or "MilvusUnavailableException" in kinds:
+        code: Any = getattr(error, "code", None)
+        code = code() if callable(code) else code
+        if getattr(code, "name", code) in _AWAY:
             raise _away(address) from error
         raise _refused(address, error) from error
 
