@@ -21,7 +21,7 @@ from softhash.index.items import Entry, Filter, Item, Near, UnknownItemError
 from softhash.index.milvus import _rows
 from softhash.index.milvus._address import Address
 from softhash.index.milvus._checks import problems
-from softhash.index.milvus._collection import IDS, MOST, WALK_ROWS, Collection
+from softhash.index.milvus._collection import IDS, WALK_ROWS, Collection
 from softhash.index.milvus._expressions import labelled, one_of, quoted
 from softhash.index.milvus._lock import WriteLock
 from softhash.index.milvus._names import chunks
@@ -182,10 +182,14 @@ class MilvusStore:
         return ((row["id"], _rows.entry_of(row)) for row in rows)
 
     def labels(self) -> dict[str, int]:
-        """Count the items of every label; every item's labels are fetched once a version."""
+        """Count the items of every label that some item has, sorted by name.
+
+        Milvus cannot count by label, so every item's labels are fetched, some 40,000 a second;
+        the answer is kept until the contents change.
+        """
         version = self.version
         if self._labels[0] != version:
-            rows = self._collection.walk(["labels"], size=MOST)
+            rows = self._collection.walk(["labels"])
             counts = Counter(label for row in rows for label in set(row["labels"]))
             self._labels = version, dict(sorted(counts.items()))
         return dict(self._labels[1])
