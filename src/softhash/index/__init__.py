@@ -338,7 +338,7 @@ def _hit(distance: int, item: Item, known: Sequence[str]) -> Hit:
 
 def _kind(location: str | os.PathLike[str]) -> type[Store]:
     """Choose the kind of store by how the location is written."""
-    if os.fspath(location).startswith("milvus://"):
+    if os.fspath(location).startswith(("milvus://", "milvus+tls://")):
         from softhash.index.milvus import MilvusStore
 
         return MilvusStore
