@@ -2,6 +2,7 @@
 
 import pytest
 from memory_store import MemoryStore
+from milvus_server import milvus_store, start_server
 
 from softhash.index.local import LocalStore
 
@@ -10,12 +11,17 @@ from softhash.index.local import LocalStore
 STORES = {
     "memory": lambda folder, meta: MemoryStore.create("memory", meta),
     "local": lambda folder, meta: LocalStore.create(str(folder / "index"), meta),
+    "milvus": lambda folder, meta: milvus_store(start_server(), meta),
 }
+SLOW = {"milvus"}
 
 
-@pytest.fixture(params=list(STORES))
-def make_store(request, tmp_path):
+@pytest.fixture(
+    params=[pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in STORES]
+)
+def make_store(request, tmp_path, monkeypatch):
     """Make empty stores of one kind, which are closed in the end."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # for the locks of some
     made = []
 
     def make(meta):

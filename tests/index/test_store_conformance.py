@@ -187,9 +187,10 @@ def test_store_knows_content_by_the_lowest_id(make_store):
     store = make_store(Meta(8))
     entries = [Entry(f"{i}", sha256=digit * 64) for i, digit in enumerate("abab")]
     ids = store.add(np.zeros((4, 1), np.uint8), entries)
-    assert store.find_content("b" * 64) == ids[1]
-    store.remove([ids[1]])
-    assert store.find_content("b" * 64) == ids[3]
+    first, second = sorted((ids[1], ids[3]))
+    assert store.find_content("b" * 64) == first
+    store.remove([first])
+    assert store.find_content("b" * 64) == second
     assert store.find_content("c" * 64) is None
 
 

@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from softhash.codes import code_bytes
 from softhash.errors import InputError
-from softhash.index import HammingIndex, Hit, code_bytes
+from softhash.index import HammingIndex, Hit
 from softhash.sheets import frame_colour
 
 UNKNOWN = "#8a8a8a"  # the frame of a hit where nobody knows the query's labels

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
 
-from softhash.codes import Codes, check_packed, row_bytes
+from softhash.codes import Codes, check_packed, code_bytes
 from softhash.errors import InputError, UsageError
+from softhash.index.changes import entry_at
 from softhash.index.items import Entry, Filter, Hit, Item, OtherModelError
-from softhash.index.store import EVERYTHING, Meta, Store
+from softhash.index.searching import Window, find_hits
+from softhash.index.store import Meta, Store
 from softhash.loading import Broken
 
 if TYPE_CHECKING:
@@ -170,7 +172,7 @@ class HammingIndex:
         write = self.store.upsert if replace else self.store.add
         broken: list[Broken] = []
         for part in self.hasher.stream(images, **options):
-            write(part.values, [entry_of(images, int(i)) for i in part.positions])
+            write(part.values, [entry_at(images, int(i)) for i in part.positions])
             broken += part.broken
         return tuple(broken)
 
@@ -256,34 +258,16 @@ class HammingIndex:
         if k < 1 or offset < 0:
             raise UsageError(f"k is {k} and offset {offset}; give at least 1 and 0")
         where = Filter(tuple(labels), tuple(not_labels))
+        window = Window(k, offset, max_distance)
         if id is not None:
             item = self.get(id)
-            return self._near(item.code, item.entry.labels, k, offset, max_distance, where, id)
+            return find_hits(self.store, item.code, item.entry.labels, window, where, itself=id)
         if picture is not None:
             known = self.labels_of(picture) or tuple(labels)
             found = self.hasher.encode(picture)[0].tobytes()
-            return self._near(found, known, k, offset, max_distance, where)
+            return find_hits(self.store, found, known, window, where)
         wanted = code_bytes(code, self.bits)
-        return self._near(wanted, tuple(labels), k, offset, max_distance, where)
-
-    def _near(
-        self,
-        code: bytes,
-        known: Sequence[str],
-        k: int,
-        offset: int,
-        radius: int | None,
-        where: Filter = EVERYTHING,
-        itself: int | None = None,
-    ) -> list[Hit]:
-        codes = np.frombuffer(code, np.uint8)[np.newaxis]
-        if itself is None:
-            near = self.store.search(codes, k, offset=offset, radius=radius, where=where)[0]
-        else:  # one more than is asked for, since the item itself is somewhere among the nearest
-            near = self.store.search(codes, offset + k + 1, radius=radius, where=where)[0]
-            near = [one for one in near if one.id != itself][offset : offset + k]
-        items = self.store.get([one.id for one in near])
-        return [_hit(one.distance, item, known) for one, item in zip(near, items, strict=True)]
+        return find_hits(self.store, wanted, tuple(labels), window, where)
 
     def labels_of(self, picture: "Picture") -> tuple[str, ...]:
         """Return the labels of a picture whose file is in the index, nothing for any other."""
@@ -295,45 +279,6 @@ class HammingIndex:
             return ()
         found = self.store.find_content(hashlib.sha256(picture).hexdigest())
         return () if found is None else self.get(found).entry.labels
-
-
-def entry_of(images: "ImageSet", position: int) -> Entry:
-    """Collect what is kept of a picture on disk."""
-    path = images.path(position)
-    status = path.stat()
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    labels = tuple(images.classes[i] for i in np.flatnonzero(images.labels[position]))
-    return Entry(images.file_names[position], labels, status.st_size, status.st_mtime_ns, digest)
-
-
-def code_bytes(code: bytes | str | Codes | None, bits: int) -> bytes:
-    r"""Read a code given as bytes, as hexadecimal or as an array.
-
-    >>> code_bytes("f0a", 12), code_bytes("F0A0", 12)
-    (b'\xf0\xa0', b'\xf0\xa0')
-    """
-    if isinstance(code, str):
-        digits = -(-bits // 4)
-        text = code.strip().removeprefix("0x")
-        try:
-            data = bytes.fromhex(text.ljust(2 * row_bytes(bits), "0"))
-        except ValueError:
-            raise InputError(f"code '{code}' is not hexadecimal") from None
-        if len(text) not in (digits, 2 * row_bytes(bits)):
-            raise InputError(
-                f"code '{code}' has {len(text)} digits; {bits} bits are {digits} of them"
-            )
-    else:
-        data = np.asarray(code).tobytes() if isinstance(code, np.ndarray) else bytes(code or b"")
-    row = np.frombuffer(data, np.uint8)[np.newaxis]
-    return check_packed(row, bits, "the code").tobytes()
-
-
-def _hit(distance: int, item: Item, known: Sequence[str]) -> Hit:
-    labels = item.entry.labels
-    shared = tuple(label for label in labels if label in known)
-    return Hit(item.id, distance, item.entry.file_name, labels, shared, item.code)
 
 
 def _kind(location: str | os.PathLike[str]) -> type[Store]:

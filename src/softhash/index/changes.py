@@ -174,6 +174,14 @@ def labels_at(images: ImageSet, position: int) -> tuple[str, ...]:
     return tuple(images.classes[i] for i in np.flatnonzero(images.labels[position]))
 
 
+def entry_at(images: ImageSet, position: int) -> Entry:
+    """Collect what is kept of a picture on disk."""
+    path = images.path(position)
+    size, modified = status_of(path)
+    labels, digest = labels_at(images, position), sha256_of(path)
+    return Entry(images.file_names[position], labels, size, modified, digest or "")
+
+
 def _paths(images: ImageSet) -> Iterator[str]:
     root = os.fspath(images.root)
     return (f"{root}/{name}" for name in images.file_names)

@@ -10,11 +10,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from fastapi import Request
 
-from softhash.codes import row_bytes
+from softhash.codes import code_bytes, row_bytes
 from softhash.decoding import open_image
 from softhash.devices import usable_cores
-from softhash.index import HammingIndex, code_bytes
-from softhash.index.items import Hit, UnknownItemError
+from softhash.index import HammingIndex
+from softhash.index.items import Hit
 from softhash.server.limits import Limits
 from softhash.server.measures import Measures
 from softhash.server.pool import Pool
@@ -25,7 +25,6 @@ from softhash.server.thumbnails import Thumbnails
 Value = TypeVar("Value")
 
 SEARCHES_WAITING = 1000
-ATTEMPTS = 3  # at a search between whose steps somebody removes an item
 
 
 class Kept(Generic[Value]):
@@ -141,20 +140,15 @@ class Service:
             hits = [hit._replace(shared=tuple(x for x in hit.labels if x in known)) for hit in hits]
         return self._answer(code, known, hits)
 
-    def _search(self, ranking: Ranking, attempts: int = ATTEMPTS, **query: Any) -> list[Hit]:
-        try:
-            return self.index.search(
-                **query,
-                k=ranking.k,
-                offset=ranking.offset,
-                max_distance=ranking.max_distance,
-                labels=ranking.label,
-                not_labels=ranking.not_label,
-            )
-        except UnknownItemError:
-            if attempts <= 1:
-                raise
-            return self._search(ranking, attempts - 1, **query)
+    def _search(self, ranking: Ranking, **query: Any) -> list[Hit]:
+        return self.index.search(
+            **query,
+            k=ranking.k,
+            offset=ranking.offset,
+            max_distance=ranking.max_distance,
+            labels=ranking.label,
+            not_labels=ranking.not_label,
+        )
 
     def _answer(self, code: bytes, labels: Sequence[str], hits: Sequence[Hit]) -> dict[str, Any]:
         query = {"code": code.hex(), "bits": self.bits, "labels": list(labels)}
