@@ -35,7 +35,7 @@ class DPSH(Method):
     def start(self, labels: Tensor) -> None:
         """Make room for the outputs of all pictures, and keep their labels."""
         self.register_buffer("outputs", torch.zeros(len(labels), self.bits, device=labels.device))
-        self.register_buffer("known", labels.float())
+        self.register_buffer("known", labels.float(), persistent=False)
 
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
         """C = L + ηQ."""

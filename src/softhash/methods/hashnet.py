@@ -48,11 +48,10 @@ class HashNet(Method):
     def start(self, labels: Tensor) -> None:
         """Count similar and dissimilar pairs; weights are |S|/|S₀| and |S|/|S₁|."""
         y = labels.float()
-        similar = sum(
-            ((part @ y.T) > 0).sum(dtype=torch.float64) for part in y.split(COUNTED_AT_ONCE)
-        )
-        counts = torch.stack([len(y) ** 2 - similar, torch.as_tensor(similar)])
-        self.weights.copy_(len(y) ** 2 / counts.clamp_min(1))
+        parts = [(part @ y.T > 0).sum() for part in torch.split(y, COUNTED_AT_ONCE)]
+        similar, pairs = torch.stack(parts).sum(), len(y) ** 2
+        counts = torch.stack([pairs - similar, similar]).clamp_min(1)
+        self.weights.copy_(pairs / counts)
 
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
         """Average w·(log(1 + e^Ω) − s̄·Ω), Ω = αP, and count the step."""
