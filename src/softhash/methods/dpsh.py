@@ -8,7 +8,8 @@ remembered, those of the batch are renewed, and the others have no gradient. A p
 seen yet is remembered as 0, and moves nothing.
 
 Settings: the paper sums over all pairs and over pictures with η = 10 to 100. Divided by n², as our
-mean is, η = 10 with 5,000 pictures and 48 bits is 10·48/5000 ≈ 0.1 of the mean over both.
+mean is, with 5,000 pictures and 48 bits, they are η·48/5000 ≈ 0.1 to 1 of the mean over both. On a
+part of VOC2012's train set 0.1, 0.3, 0.5 and 1 give MAP 0.711, 0.730, 0.726 and 0.717: it is 0.3.
 
 Checked against float64 numpy loops, and gradients by finite differences; with the whole train set
 as the batch, loss and gradient are those of the batch alone.
@@ -28,7 +29,7 @@ class DPSH(Method):
     outputs: Tensor
     known: Tensor
 
-    def __init__(self, bits: int, classes: int, *, eta: float = 0.1) -> None:
+    def __init__(self, bits: int, classes: int, *, eta: float = 0.3) -> None:
         super().__init__(bits, classes)
         self.eta = eta
 

@@ -7,8 +7,10 @@ bit by bit, each exactly minimising C with all else fixed (discrete coordinate d
 pictures are independent, so the other codes may wait for their turn. The labels reach u through
 η‖b − u‖², since b leans towards codes that W can classify.
 
-Settings: μ = 0.01, ν = 1, η = 0.01 are a published implementation's. The paper has sums over n =
-5,000 pictures and their pairs, with η = 55: divided by n², as our means are, 55/5000 ≈ 0.01.
+Settings: μ = 0.01, ν = 1, η = 0.01 are a published implementation's. Its earlier ones, said to be
+the paper's, are μ = 1, ν = 0.1, η = 55 on sums over n = 5,000 pictures and their pairs. For our
+means that is a 5,000th: the same η, but labels that hardly count. On a part of VOC2012's train set
+they give MAP 0.725, the former 0.742.
 
 Checked against float64 numpy loops: the loss, the ridge regression, that neither update raises
 their objective, and that single bits of the codes are best possible at the end of a descent.
