@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from softhash import __version__
-from softhash.cli import bench, check, demo, encode, evaluate, export, train
+from softhash.cli import bench, check, demo, encode, evaluate, export, plot, train
 from softhash.cli import list as list_command
 from softhash.cli._output import fail
 from softhash.errors import SofthashError
@@ -46,6 +46,7 @@ app.command()(train.train)
 app.command()(encode.encode)
 app.command()(evaluate.evaluate)
 app.command()(bench.bench)
+app.command()(plot.plot)
 app.command()(export.export)
 app.command("list")(list_command.list_names)
 

@@ -1,7 +1,7 @@
 """Figures without a window: made, and saved so that the same results give the same bytes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from softhash.errors import MissingExtraError
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 # Text stays text in SVG; a salt instead of chance names its parts.
 _SAVED: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "softhash"}
 _METADATA: dict[str, dict[str, None]] = {
-    ".svg": {"Date": None},
-    ".pdf": {"CreationDate": None, "ModDate": None},
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None, "ModDate": None},
 }
 FORMATS = ("png", "svg", "pdf")
 
@@ -40,9 +40,10 @@ def tidy(panel: "Axes") -> None:
     panel.tick_params(labelsize=8)
 
 
-def save_figure(figure: "Figure", path: Path) -> None:
-    """Save a figure in the format that the suffix names, in a size that prints well."""
+def save_figure(figure: "Figure", path: Path | IO[bytes], kind: str | None = None) -> None:
+    """Save a figure in the format that the suffix, or `kind`, names; in a size that prints well."""
     import matplotlib
 
+    kind = kind or (path.suffix[1:] if isinstance(path, Path) else "png")
     with matplotlib.rc_context(_SAVED):
-        figure.savefig(path, dpi=150, metadata=_METADATA.get(path.suffix, {}))
+        figure.savefig(path, dpi=150, format=kind, metadata=_METADATA.get(kind, {}))

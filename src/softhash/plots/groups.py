@@ -115,6 +115,7 @@ def _sorted_out(rows: Sequence[Row]) -> tuple[list[Entry], list[Sweep]]:
         found = _sweeps(method, own)
         swept = {id(row) for sweep in found for entry in sweep.entries for row in entry.rows}
         rest = [variant for variant in own if id(variant[0]) not in swept]
+        rest.sort(key=len, reverse=True)  # the one that was run most is the method's main line
         entries += _entries(method, rest, several_backbones=len(backbones) > 1)
         sweeps += found
     return entries, sweeps

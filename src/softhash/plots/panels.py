@@ -65,16 +65,12 @@ def sweeps_figure(group: Group, cut: str, ties: str) -> "Figure":
         tidy(panel)
     panels[0].set_ylabel(f"MAP@{cut}", fontsize=9)
     figure.suptitle(f"MAP@{cut} for values of a setting: {group.title}", fontsize=11)
-    lines, labels = panels[0].get_legend_handles_labels()
+    named = {label: line for panel in panels for line, label in _legend(panel)}
+    labels = sorted(named, key=lambda label: ("printed" in label, int(label.split()[0])))
     figure.legend(
-        lines,
-        labels,
-        loc="outside lower center",
-        ncols=4,
-        frameon=False,
-        fontsize=8,
-        handlelength=3,
-    )
+        [named[label] for label in labels], labels, loc="outside lower center",
+        ncols=4, frameon=False, fontsize=8, handlelength=3,
+    )  # fmt: skip
     return figure
 
 

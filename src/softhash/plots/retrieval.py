@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SIDE, FRAME, GAP = 76, 4, 4  # of a thumbnail, in pixels
 NAMES_WIDTH, HEAD = 168, 132
-PAPER, INK, FAINT = "#ffffff", "#222222", "#666666"
+PAPER, INK = "#ffffff", "#222222"
 MEANING = {ALL: "all of the query's labels", SOME: "some of them", NONE: "none"}
 
 
@@ -102,8 +102,11 @@ def _draw_name(sheet: Image.Image, label: str, frames: Sequence[str], top: int) 
     while size > 8 and draw.textlength(label, font=_font(size)) > NAMES_WIDTH - 3 * GAP:
         size -= 1
     draw.text((2 * GAP, top + 20), label, INK, font=_font(size))
-    counts = " · ".join(str(frames.count(colour)) for colour in MEANING)
-    draw.text((2 * GAP, top + 42), counts, FAINT, font=_font(13))
+    left = float(2 * GAP)
+    for colour in MEANING:
+        count = str(frames.count(colour))
+        draw.text((left, top + 42), count, colour, font=_font(14))
+        left += draw.textlength(count, font=_font(14)) + 12
 
 
 def _font(size: int) -> "ImageFont.FreeTypeFont | ImageFont.ImageFont":
