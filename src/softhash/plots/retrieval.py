@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PIL import Image, ImageDraw, ImageFont, ImageOps
@@ -109,5 +111,10 @@ def _draw_name(sheet: Image.Image, label: str, frames: Sequence[str], top: int) 
         left += draw.textlength(count, font=_font(14)) + 12
 
 
-def _font(size: int) -> "ImageFont.FreeTypeFont | ImageFont.ImageFont":
-    return ImageFont.load_default(size)
+@cache
+def _font(size: int) -> ImageFont.FreeTypeFont:
+    """Return the font of the other figures, which has most of the world's letters."""
+    import matplotlib
+
+    folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    return ImageFont.truetype(folder / "DejaVuSans.ttf", size)

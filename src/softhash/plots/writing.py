@@ -143,7 +143,7 @@ class _Writer:
             bits, answers = answers_of(group, query)
             if not answers or self.choice.images is None:
                 continue
-            title = f"Nearest {len(answers[0].nearest)} of {bits} bits: {group.title}"
+            title = f"The {len(answers[0].nearest)} nearest with {bits} bits: {group.title}"
             sheet = retrieval_sheet(self.choice.images, query, answers, title)
             path = self.folder / f"{group.slug}-nearest-{number}.png"
             check_free(path, force=self.choice.force)
