@@ -19,7 +19,8 @@ instead, and (c⁺ − 1)/(c − 1) is [c⁺ − 1]₊/max(c − 1, 1): both are
 binary u and a bin for each distance the value is the metric itself.
 
 Settings are the authors' for NUS-WIDE: half as many bins as bits from 32 bits on (we keep a bin for
-each distance below that, as their defaults do), no annealing; they take batches of 256 pictures.
+each distance below that, as their defaults do), no annealing; they take batches of 256 pictures. At
+48 bits, AP did better with 24 bins than with 48 on a validation part of VOC2012's train set.
 
 Checked on binary codes against `evaluate_codes`, and gradients by finite differences.
 """
