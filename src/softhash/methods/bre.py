@@ -6,7 +6,7 @@ its best value, exactly: each picture's bit flips at one threshold of that weigh
 is constant between neighbouring thresholds, and one pass over them in order finds the best.
 
 Supervised form of the paper, in multi-label terms: d is 0 where any label is shared, otherwise 1.
-Pairs: for each of 1,000 pictures, 50 others that share a label and 50 that share none, drawn
+Pairs: for each of 1,000 pictures, 25 others that share a label and 25 that share none, drawn
 by chance. Every bit has weights on 50 anchors, as in the paper, here drawn out of 300 that all bits
 share; the first weights are random. The kernel is that of KSH: Gaussian, less its means.
 
@@ -42,7 +42,7 @@ class BRE(Shallow):
         anchors: int = 300,
         anchors_a_bit: int = 50,
         labelled: int = 1000,
-        pairs: int = 50,
+        pairs: int = 25,
         sweeps: int = 3,
     ) -> None:
         super().__init__(bits, classes)
@@ -78,7 +78,7 @@ class BRE(Shallow):
 def draw_pairs(labels: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Draw for each picture at most so many that share a label, and as many that share none.
 
-    Returns positions (2, pairs), and the distance of each pair, 0 or 1.
+    Return positions (2, pairs), and the distance of each pair, 0 or 1.
     """
     shared = label_overlap(labels)
     chance = torch.rand(shared.shape).to(shared.device)
