@@ -22,9 +22,16 @@ def principal(x: Tensor, count: int) -> Tensor:
 
 
 def eigenvectors(symmetric: Tensor) -> Tensor:
-    """Eigenvectors (d, d) of a symmetric matrix as columns, those of the largest values first."""
-    vectors: Tensor = torch.linalg.eigh(symmetric).eigenvectors
-    return vectors.flip(1)
+    """Eigenvectors (d, d) of a symmetric matrix as columns, those of the largest values first.
+
+    Each has the sign that makes its largest entry positive, so that devices agree.
+
+    >>> eigenvectors(torch.diag(torch.tensor([1.0, 3.0])))
+    tensor([[0., 1.],
+            [1., 0.]])
+    """
+    vectors: Tensor = torch.linalg.eigh(symmetric).eigenvectors.flip(1)
+    return vectors * vectors.gather(0, vectors.abs().argmax(0, keepdim=True)).sign()
 
 
 def normal(rows: int, columns: int, like: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ precision of float32 are left out of the eigenproblem.
 
 Multi-label: S is 1 where any label is shared, as in the IDHN paper's comparison.
 
-Checked: the eigenvector against scipy's, the gradient by finite differences, the objective falls
+Checked: the eigenvector against numpy's, the gradient by finite differences, the objective falls
 with every bit on a planted set, and its codes separate that set.
 """
 
