@@ -4,7 +4,8 @@ Shapes: u (n, bits) real-valued outputs, labels (n, classes) multi-hot, s and P 
 ordered pairs of a batch, the diagonal included. P = u uᵀ.
 """
 
-import torch
+import math
+
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
@@ -95,7 +96,7 @@ def quantisation_log_cosh(u: Tensor) -> Tensor:
     tensor(0.)
     """
     gap = u.abs() - 1
-    return (gap + F.softplus(-2 * gap) - torch.log(torch.tensor(2.0, device=u.device))).mean()
+    return (gap + F.softplus(-2 * gap) - math.log(2)).mean()
 
 
 def squared_distances(u: Tensor) -> Tensor:

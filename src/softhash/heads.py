@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from softhash.codes import check_bits
 from softhash.errors import InputError, UsageError, unknown_name
-from softhash.model.config import LIFTS, lifted_width
+from softhash.model.config import LIFTS
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "cosine": torch.cos,  # of spectral hashing: bits alternate along a direction
@@ -46,14 +46,6 @@ class Kernel(nn.Module):
         return torch.exp(-squared.clamp_min(0) / (2 * self.sigma.square()))
 
 
-class Norm(nn.Module):
-    """The features, and their squared norm beside them: balls become linear."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Map features (n, d) to (n, d + 1)."""
-        return torch.cat([x, x.square().sum(1, keepdim=True)], 1)
-
-
 class Head(nn.Module):
     """Standardised features → (lift) → linear → activation.
 
@@ -63,8 +55,7 @@ class Head(nn.Module):
         hidden: units of the hidden layer, or anchors of the kernel; 0 leaves both out.
         dropout: share of the hidden units (without them: of the features) dropped in training.
         activation: one of `ACTIVATIONS`; what bounds u.
-        lift: what comes before the linear layer: `relu`, a hidden layer; `rbf`, a `Kernel`; `norm`,
-            the features with their squared norm.
+        lift: what comes before the linear layer: `relu`, a hidden layer; `rbf`, a `Kernel`.
 
     >>> _ = torch.manual_seed(0)
     >>> Head(features=4, bits=12)(torch.ones(2, 4)).shape
@@ -98,7 +89,7 @@ class Head(nn.Module):
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("scale", torch.ones(features))
         self.hidden = nn.Sequential(*_lifted(lift, features, hidden), nn.Dropout(dropout))
-        self.output = nn.Linear(lifted_width(lift, features, hidden), check_bits(bits))
+        self.output = nn.Linear(hidden or features, check_bits(bits))
         nn.init.normal_(self.output.weight, std=INITIAL_STD)
         nn.init.zeros_(self.output.bias)
 
@@ -142,8 +133,6 @@ class Head(nn.Module):
 
 
 def _lifted(lift: str, features: int, hidden: int) -> list[nn.Module]:
-    if lift == "norm":
-        return [Norm()]
     if not hidden:
         return []
     return [Kernel(features, hidden)] if lift == "rbf" else [nn.Linear(features, hidden), nn.ReLU()]

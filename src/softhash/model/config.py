@@ -13,7 +13,7 @@ FORMAT = "softhash model"
 VERSION = 1
 # What softhash.heads has, named without torch.
 ACTIVATIONS = ("cosine", "identity", "softsign", "tanh")
-LIFTS = ("norm", "rbf", "relu")
+LIFTS = ("rbf", "relu")
 
 
 class HeadOptions(TypedDict, total=False):
@@ -24,11 +24,6 @@ class HeadOptions(TypedDict, total=False):
     activation: str
     lift: str
     seed: int
-
-
-def lifted_width(lift: str, features: int, hidden: int) -> int:
-    """Count the numbers that a head's linear layer sees."""
-    return features + 1 if lift == "norm" else hidden or features
 
 
 @dataclass(frozen=True)

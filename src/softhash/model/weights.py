@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softhash.errors import InputError
-from softhash.model.config import ModelConfig, lifted_width
+from softhash.model.config import ModelConfig
 
 if TYPE_CHECKING:
     from softhash.network import HashNetwork
@@ -95,7 +95,7 @@ def check_header(path: Path, config: ModelConfig) -> None:
             found = tuple(file.get_slice(LAST_LAYER).get_shape())
     except (SafetensorError, OSError) as error:
         raise InputError(f"{path} is damaged, it is no safetensors file: {error}") from None
-    expected = (config.bits, lifted_width(config.lift, config.features, config.hidden))
+    expected = (config.bits, config.hidden or config.features)
     if found != expected:
         raise InputError(
             f"{path} has a last layer of {found}, but config.json says {expected}: "
