@@ -21,10 +21,11 @@ import torch
 from torch import Tensor
 
 from softhash import __version__
-from softhash.codes import Codes, pack
+from softhash.codes import Codes, pack, unpack
 from softhash.devices import pick_device
+from softhash.distances import evaluate_distances
 from softhash.errors import InputError, UsageError
-from softhash.evaluation import evaluate_codes
+from softhash.evaluation import TIES, Report, evaluate_codes
 from softhash.features import features_of
 from softhash.fitting import Options, fit_pixels, hasher_of, train_head
 from softhash.loading import Progress
@@ -117,11 +118,8 @@ def run_cell(recipe: Recipe, material: Material, options: Options) -> Row:
         network = hasher.network
     trained = time.perf_counter()
     codes = encode(network.to(device), material.inputs, device)
-    sides = _sides(codes, material)
-    reports = {
-        ties: evaluate_codes(*sides, bits=recipe.bits, at=CUTS, ties=ties)
-        for ties in ("expected", "stable")
-    }
+    evaluate = _by_quantiser if hasher.ranking == "quantiser" else _by_hamming
+    reports = evaluate(network, codes, material, recipe.bits)
     return {
         "recipe": recipe.as_dict(),
         "metrics": dict(reports["expected"].metrics),
@@ -145,10 +143,34 @@ def encode(network: Any, inputs: Tensor, device: torch.device) -> Codes:
     return pack(torch.cat(parts).numpy())
 
 
-def _sides(codes: Codes, material: Material) -> tuple[Any, ...]:
+def _by_hamming(network: Any, codes: Codes, material: Material, bits: int) -> dict[str, Report]:
     query, database = material.query.numpy(), material.database.numpy()
+    sides = codes[query], codes[database], *_labels(material)
+    return {ties: evaluate_codes(*sides, bits=bits, at=CUTS, ties=ties) for ties in TIES}
+
+
+@torch.no_grad()
+def _by_quantiser(network: Any, codes: Codes, material: Material, bits: int) -> dict[str, Report]:
+    """Rank by the distances of queries, as vectors, to what the codes of the database stand for."""
+    head = getattr(network, "head", network)  # a whole network, or its head on frozen features
+    features = network.features if network is not head else Tensor.float
+    device = head.codebooks.device
+    database = torch.from_numpy(unpack(codes[material.database.numpy()], bits)).to(device)
+    queries = material.inputs[material.query.to(material.inputs.device)]
+    parts = [features(part.to(device)) for part in torch.split(queries, ENCODED_AT_ONCE)]
+    near = head.distances(torch.cat(parts), database).cpu().numpy()
+
+    def report(ties: str) -> Report:
+        name = "asymmetric quantiser distance"
+        labels = _labels(material)
+        return evaluate_distances(near, *labels, bits=bits, distance=name, at=CUTS, ties=ties)
+
+    return {ties: report(ties) for ties in TIES}
+
+
+def _labels(material: Material) -> tuple[Any, Any]:
     labels = material.labels.numpy()
-    return codes[query], codes[database], labels[query], labels[database]
+    return labels[material.query.numpy()], labels[material.database.numpy()]
 
 
 def _versions(device: torch.device) -> dict[str, str]:
