@@ -10,8 +10,8 @@ from torch import Tensor
 
 SWEEPS = 3  # over the codebooks, for one assignment
 LLOYD_ROUNDS = 15
-# How firmly words stay where they are, in pictures. Nearly none (the authors' code has 0.001) leaves
-# words that occur together free to drift apart, and codes for new pictures get hard to find.
+# How firmly words stay where they are, in pictures. With next to nothing, as DQN's authors have it,
+# words that occur together drift far apart, and codes for new pictures get hard to find.
 RIDGE = 10.0
 
 
