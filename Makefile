@@ -4,10 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 
-.PHONY: demo test lint bench clean help
+PAGE_PORT ?= 8000
+
+.PHONY: demo page test lint bench clean help
 
 help:
 	@echo "make demo    see what softhash does, in a minute"
+	@echo "make page    look at the demo's pictures in a browser"
 	@echo "make test    ruff, mypy and pytest"
 	@echo "make bench   speed and memory, side by side with peers"
 	@echo "make clean   remove the environment and what the demo wrote"
@@ -17,11 +20,14 @@ $(READY): pyproject.toml constraints.txt
 	  || { echo "softhash needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV) (once; a few minutes)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,plot]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,plot,serve,milvus]'
 	@touch $@
 
 demo: $(READY)
 	@$(BIN)/softhash demo
+
+page: $(READY)
+	@$(BIN)/softhash demo --serve --port $(PAGE_PORT)
 
 lint: $(READY)
 	@$(BIN)/ruff check .

@@ -8,6 +8,7 @@ def test_the_public_door_holds_exactly_these_names():
     assert softhash.__all__ == sorted(softhash.__all__)
     assert set(softhash.__all__) == {
         "Encoded",
+        "HammingIndex",
         "Hasher",
         "ImageSet",
         "InputError",

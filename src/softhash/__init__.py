@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from softhash.hamming import nearest, within
     from softhash.hasher import Hasher
     from softhash.images import ImageSet, open_image
+    from softhash.index import HammingIndex
     from softhash.model.encoding import Encoded
     from softhash.recipe import Recipe
 
@@ -19,6 +20,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "Encoded",
+    "HammingIndex",
     "Hasher",
     "ImageSet",
     "InputError",
@@ -39,6 +41,7 @@ __all__ = [
 
 _HOMES = {
     "Encoded": "softhash.model.encoding",
+    "HammingIndex": "softhash.index",
     "Hasher": "softhash.hasher",
     "ImageSet": "softhash.images",
     "Recipe": "softhash.recipe",

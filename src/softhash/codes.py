@@ -77,3 +77,26 @@ def check_packed(codes: Codes, bits: int, name: str = "codes") -> Codes:
             "or packed with the lowest place first?"
         )
     return codes
+
+
+def code_bytes(code: bytes | str | Codes | None, bits: int) -> bytes:
+    r"""Read a code given as bytes, as hexadecimal or as an array.
+
+    >>> code_bytes("f0a", 12), code_bytes("F0A0", 12)
+    (b'\xf0\xa0', b'\xf0\xa0')
+    """
+    if isinstance(code, str):
+        digits = -(-bits // 4)
+        text = code.strip().removeprefix("0x")
+        try:
+            data = bytes.fromhex(text.ljust(2 * row_bytes(bits), "0"))
+        except ValueError:
+            raise InputError(f"code '{code}' is not hexadecimal") from None
+        if len(text) not in (digits, 2 * row_bytes(bits)):
+            raise InputError(
+                f"code '{code}' has {len(text)} digits; {bits} bits are {digits} of them"
+            )
+    else:
+        data = np.asarray(code).tobytes() if isinstance(code, np.ndarray) else bytes(code or b"")
+    row = np.frombuffer(data, np.uint8)[np.newaxis]
+    return check_packed(row, bits, "the code").tobytes()

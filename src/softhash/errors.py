@@ -13,6 +13,8 @@ Every message says what is wrong, which value it was, and the way out, in one li
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+NAMES_SHOWN = 40
+
 
 class SofthashError(Exception):
     """Something softhash cannot do; the message is meant for the person who asked."""
@@ -46,4 +48,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     names = sorted(known)
     close = get_close_matches(name, names, n=1)
     guess = f" did you mean '{close[0]}'?" if close else ""
-    return UsageError(f"unknown {kind} '{name}';{guess} known: {', '.join(names)}")
+    more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
+    return UsageError(
+        f"unknown {kind} '{name}';{guess} known: {', '.join(names[:NAMES_SHOWN]) or 'none'}{more}"
+    )

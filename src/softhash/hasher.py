@@ -159,6 +159,13 @@ class Hasher:
         self._config = replace(self._config, classes=tuple(names))
 
     @property
+    def identity(self) -> str:
+        """The SHA-256 of its weights: codes of hashers that differ in it are not comparable."""
+        if self._saved and self._state() == _SAVED:
+            return self._config.sha256[WEIGHTS]
+        return folders.sha256(self._weights())
+
+    @property
     def network(self) -> "HashNetwork":
         """The torch module: train it in place, and codes follow."""
         if self._network is None:

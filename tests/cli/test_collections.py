@@ -2,12 +2,16 @@
 
 import json
 import os
+import sys
+from types import SimpleNamespace
 
 import pytest
 from command import run
 
 from softhash import scenes
-from softhash.images import image_size
+from softhash.hasher import Hasher
+from softhash.images import ImageSet, image_size
+from softhash.index import HammingIndex
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +91,33 @@ def test_the_demo_ends_by_itself_and_leaves_pictures_to_look_at(tmp_path):
     done = run("demo", "--dir", tmp_path / "demo", "--count", 150)
     assert done.returncode == 0, done.stderr
     assert "ndcg@100" in done.stdout
-    for name in ("scenes.png", "hits.png"):
+    assert "75 items, 48 bits" in done.stdout
+    for name in ("scenes.png", "hits.png", "curves.png"):
         assert image_size(tmp_path / "demo" / name)[0] > 1000
+    assert (tmp_path / "demo" / "search.html").read_text().count("data:image/jpeg") == 24
+    model = (tmp_path / "demo" / "model" / "config.json").stat().st_mtime_ns
     again = run("demo", "--dir", tmp_path / "demo", "--count", 150)
     assert again.stdout == done.stdout
+    assert (tmp_path / "demo" / "model" / "config.json").stat().st_mtime_ns == model
+
+
+def test_the_demo_makes_its_index_anew_for_another_model(tmp_path, tiny_model, tiny_backbone):
+    from softhash.cli.demo import _index
+
+    scenes.write(tmp_path / "scenes", count=6, size=32, workers=1)
+    images = ImageSet.read(tmp_path / "scenes")
+    first, other = Hasher.load(tiny_model), Hasher("tiny", bits=16)
+    for hasher in (first, first, other):
+        with _index(hasher, images, tmp_path / "index") as index:
+            assert (len(index), index.bits) == (6, hasher.bits)
+
+
+def test_the_demo_serves_its_index_when_asked(tmp_path, monkeypatch):
+    from softhash.cli.demo import _serve
+
+    HammingIndex.create(tmp_path / "index", bits=8).close()
+    served = []
+    server = SimpleNamespace(serve=lambda index, port: served.append((index.bits, port)))
+    monkeypatch.setitem(sys.modules, "softhash.server", server)
+    _serve(tmp_path / "index", 8123)
+    assert served == [(8, 8123)]

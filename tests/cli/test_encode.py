@@ -104,7 +104,8 @@ def test_progress_tells_how_many_a_second(monkeypatch):
         progress(5, 10)
     assert len(said) == 1
     assert said[0].startswith("encoding: 5 of 10, ")
-    assert said[0].endswith(" pictures/s")
+    assert " pictures/s, 0:0" in said[0]
+    assert said[0].endswith(" left")
 
 
 def test_progress_on_a_terminal_is_a_bar_with_a_rate(monkeypatch):

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from softhash import __version__
-from softhash.cli import bench, check, demo, encode, evaluate, export, train
+from softhash.cli import bench, check, demo, encode, evaluate, export, index, search, serve, train
 from softhash.cli import list as list_command
 from softhash.cli._output import fail
 from softhash.errors import SofthashError
@@ -44,6 +44,9 @@ app.command()(demo.demo)
 app.command()(check.check)
 app.command()(train.train)
 app.command()(encode.encode)
+app.command()(index.index)
+app.command()(search.search)
+app.command()(serve.serve)
 app.command()(evaluate.evaluate)
 app.command()(bench.bench)
 app.command()(export.export)

@@ -57,5 +57,18 @@ class _Lines:
         now = time.monotonic()
         if now - self._said >= SECONDS_BETWEEN_LINES:
             self._said = now
-            rate = f", {done / (now - self._started):,.0f} {self._unit}/s" if self._unit else ""
-            say(f"{self._what}: {done:,} of {total:,}{rate}")
+            passed = max(now - self._started, 1e-3)
+            rate = f", {done / passed:,.0f} {self._unit}/s" if self._unit else ""
+            left = f", {_duration(passed / done * (total - done))} left" if done else ""
+            say(f"{self._what}: {done:,} of {total:,}{rate}{left}")
+
+
+def _duration(seconds: float) -> str:
+    """Write a time as a clock does.
+
+    >>> _duration(75.2), _duration(3 * 3600 + 62)
+    ('1:15', '3:01:02')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

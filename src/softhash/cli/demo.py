@@ -8,18 +8,27 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from softhash.cli._answer import Answer
+    from softhash.evaluation import Report
     from softhash.hasher import Hasher
     from softhash.images import ImageSet
+    from softhash.index import HammingIndex
     from softhash.protocols.splits import Split
 
 BITS = 48
+QUERIES, COLUMNS = 5, 10  # rows of the contact sheet, and pictures in each
+ON_THE_PAGE = 23
 
 
 def demo(
     folder: Annotated[Path, typer.Option("--dir", help="Where to write.")] = Path("demo"),
     count: Annotated[int, typer.Option(help="How many pictures to draw.")] = 3000,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Then serve the index, until Ctrl-C.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="Where to serve it.")] = 8000,
 ) -> None:
-    """Draw a collection, train IDHN on it, search it and measure; write contact sheets."""
+    """Draw a collection, train IDHN on it, index, search and measure; write pages and figures."""
     from rich.console import Console
 
     from softhash.images import ImageSet
@@ -35,10 +44,17 @@ def demo(
         f"[bold]3. A model[/]: IDHN, {BITS} bits, a head on features of EfficientNet-Lite0, "
         f"in {folder / 'model'}"
     )
-    sides = _encode(hasher, split)
-    _search(console, split, sides, folder / "hits.png")
-    _evaluate(console, sides)
-    console.print(f"\nTo look at: {folder / 'scenes.png'} and {folder / 'hits.png'}")
+    with _index(hasher, split.database, folder / "index") as index:
+        console.print(f"[bold]4. An index[/]: {index!r}")
+        _search(console, index, split.query, folder)
+        sides = _codes(index, split)
+    reports = _evaluate(console, sides)
+    written = ["scenes.png", "hits.png", "search.html", *_figures(reports, folder)]
+    console.print(f"\nTo look at: {', '.join(str(folder / name) for name in written)}")
+    picture = folder / "scenes" / split.query.file_names[1]
+    console.print(f"To try: softhash search {picture} -i {folder / 'index'}")
+    if serve:
+        _serve(folder / "index", port)
 
 
 def _draw(folder: Path, count: int) -> Path:
@@ -60,62 +76,152 @@ def _save_sheet(images: "ImageSet", positions: range, path: Path) -> None:
 
 
 def _train(split: "Split", folder: Path) -> "Hasher":
-    """Train a head on the train set's features, which the folder keeps, and save the model."""
+    """Train a head on the train set's features, unless an earlier demo left the same model."""
+    from softhash import __version__
     from softhash.cli._progress import progress_of
     from softhash.fitting import Options, fit, hasher_of
+    from softhash.hasher import Hasher
     from softhash.recipe import Recipe
 
     recipe = Recipe.of(bits=BITS, epochs=20)
-    with progress_of("features of the train set") as progress:
-        options = Options(cache=folder / "cache", progress=progress)
-        hasher = fit(hasher_of(recipe), split.train, recipe=recipe, options=options)
-    card = {"data": "drawn scenes", "split": {"sha256": split.sha256}, "settings": recipe.as_dict()}
-    hasher.save(folder / "model", force=True, card=card)
-    return hasher
+    settings = recipe.as_dict() | {"softhash": __version__}
+    card = {"data": "drawn scenes", "split": {"sha256": split.sha256}, "settings": settings}
+    if not _is_trained(folder / "model", card):
+        with progress_of("features of the train set") as progress:
+            options = Options(cache=folder / "cache", progress=progress)
+            hasher = fit(hasher_of(recipe), split.train, recipe=recipe, options=options)
+        hasher.save(folder / "model", force=True, card=card)
+    return Hasher.load(folder / "model")
 
 
-def _encode(hasher: "Hasher", split: "Split") -> tuple[Any, ...]:
+def _is_trained(folder: Path, card: dict[str, Any]) -> bool:
+    """Tell whether the folder has a model that was made as this card tells."""
+    import json
+
+    from softhash.errors import InputError
+    from softhash.hasher import Hasher
+
+    try:
+        return bool(Hasher.load(folder).config["card"] == json.loads(json.dumps(card)))
+    except InputError:
+        return False
+
+
+def _index(hasher: "Hasher", images: "ImageSet", folder: Path) -> "HammingIndex":
+    """Index the pictures; an index of an earlier demo is brought up to date."""
     from softhash.cli._progress import progress_of
+    from softhash.index.updating import update
 
-    with progress_of("encoding queries and database") as progress:
-        codes = [hasher.encode(part, progress=progress) for part in (split.query, split.database)]
-    return *codes, split.query.labels, split.database.labels
+    index = _open(hasher, folder)
+    with progress_of("indexing", "pictures") as progress:
+        update(index, images, force=True, progress=progress)
+    return index
 
 
-def _search(console: "Console", split: "Split", sides: tuple[Any, ...], path: Path) -> None:
-    """Show the nearest pictures of a few queries, framed as in the paper."""
-    from softhash import nearest
-    from softhash.sheets import QUERY, contact_sheet, frame_colour
+def _open(hasher: "Hasher", folder: Path) -> "HammingIndex":
+    """Open the demo's index, or make it anew where it is of another model."""
+    import shutil
 
-    queries, columns = 5, 10
-    pictures, frames = [], []
-    _, positions = nearest(sides[0][:queries], sides[1], k=columns - 1)
-    for query in range(queries):
-        shared = sides[3][positions[query]] @ sides[2][query]
-        wanted = int(sides[2][query].sum())
-        pictures += [split.query.open(query), *(split.database.open(i) for i in positions[query])]
-        frames += [QUERY, *(frame_colour(int(s), wanted) for s in shared)]
-    contact_sheet(pictures, columns, frames=frames).save(path)
+    from softhash.index import HammingIndex
+    from softhash.index.items import OtherModelError
+
+    if folder.exists():
+        try:
+            return HammingIndex.open(folder, hasher, writable=True)
+        except OtherModelError:
+            shutil.rmtree(folder)
+    return HammingIndex.create(folder, hasher)
+
+
+def _search(console: "Console", index: "HammingIndex", queries: "ImageSet", folder: Path) -> None:
+    """Show what is nearest to a few pictures that the index does not hold."""
+    from softhash.cli._answer import ask, print_table
+    from softhash.cli._hits_page import hits_page
+    from softhash.files import write_whole
+    from softhash.index.changes import labels_at
+
+    answers = [
+        ask(index, queries.path(i), labels_known=labels_at(queries, i), k=ON_THE_PAGE)
+        for i in range(min(QUERIES, len(queries)))
+    ]
+    _save_hits(answers, folder / "hits.png")
+    one = max(answers, key=lambda answer: len(answer.labels))
+    write_whole(folder / "search.html", hits_page(one), force=True)
+    console.print(f"[bold]5. Search[/]: nearest to {Path(one.name).name} ({', '.join(one.labels)})")
+    print_table(one.first_hits(COLUMNS - 1))
     console.print(
-        "[bold]4. Search[/]: five queries (left) and their nearest pictures; frames are green for "
-        "all labels shared, blue for some, red for none."
+        "  hits.png has five queries (left) and their nearest pictures; frames are green for all "
+        "labels shared, blue for some, red for none."
     )
 
 
-def _evaluate(console: "Console", sides: tuple[Any, ...]) -> None:
+def _save_hits(answers: "list[Answer]", path: Path) -> None:
+    """Write the answers as a contact sheet, a row each, framed as in the paper."""
+    from softhash.decoding import open_image
+    from softhash.sheets import QUERY, contact_sheet
+
+    pictures, frames = [], []
+    for answer in (answer.first_hits(COLUMNS - 1) for answer in answers):
+        paths = [answer.picture, *answer.paths]
+        pictures += [open_image(path) for path in paths if path]
+        frames += [QUERY, *(answer.frame(hit) for hit in answer.hits)]
+    contact_sheet(pictures, COLUMNS, frames=frames).save(path)
+
+
+def _codes(index: "HammingIndex", split: "Split") -> tuple[Any, ...]:
+    """Encode the queries; the database's codes are in the index."""
+    import numpy as np
+
+    from softhash.cli._progress import progress_of
+
+    names = split.database.file_names
+    ids = index.store.find_names(names)
+    items = index.store.get([ids[name] for name in names])
+    database = np.array([list(item.code) for item in items], np.uint8)
+    with progress_of("encoding queries", "pictures") as progress:
+        queries = index.hasher.encode(split.query, progress=progress)
+    return queries, database, split.query.labels, split.database.labels
+
+
+def _evaluate(console: "Console", sides: tuple[Any, ...]) -> "dict[str, Report]":
     """Measure what was trained, beside codes that know nothing."""
     import numpy as np
 
     from softhash import evaluate_codes
     from softhash.cli._report import print_report
 
-    console.print("[bold]5. Evaluation[/]: exact means over all orders of items at equal distance")
-    report = evaluate_codes(*sides, bits=BITS, at=(100, "all"))
+    console.print("[bold]6. Evaluation[/]: exact means over all orders of items at equal distance")
+    drawn = range(10, len(sides[1]) + 1, 10)
+    report = evaluate_codes(*sides, bits=BITS, at=(100, "all"), curves=drawn)
     print_report(report)
     rng = np.random.default_rng(0)
     random = [rng.permutation(side) for side in sides[:2]]
-    chance = evaluate_codes(*random, *sides[2:], bits=BITS, at=(100, "all"))
+    chance = evaluate_codes(*random, *sides[2:], bits=BITS, at=(100, "all"), curves=drawn)
     console.print(
         f"  the same codes given to the wrong pictures: map@100 {chance.metrics['map@100']:.4f}, "
         f"ndcg@100 {chance.metrics['ndcg@100']:.4f}"
     )
+    return {f"IDHN, {BITS} bits": report, "codes of wrong pictures": chance}
+
+
+def _figures(reports: "dict[str, Report]", folder: Path) -> list[str]:
+    """Draw the curves where matplotlib is installed, and return the names of what was written."""
+    from softhash.cli._output import warn
+    from softhash.errors import MissingExtraError
+    from softhash.plots import curves_figure, save_figure
+
+    try:
+        figure = curves_figure({name: report.curves for name, report in reports.items()})
+    except MissingExtraError as error:
+        warn(f"no figure is drawn: {error}")
+        return []
+    save_figure(figure, folder / "curves.png")
+    return ["curves.png"]
+
+
+def _serve(folder: Path, port: int) -> None:
+    from softhash.index import HammingIndex
+    from softhash.server import serve
+
+    with HammingIndex.open(folder) as index:
+        serve(index, port=port)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from softhash.cli._collection import read_collection
 from softhash.cli._output import say, warn
 
 if TYPE_CHECKING:
@@ -56,14 +57,7 @@ def _read(images: str) -> "ImageSet":
     path = Path(images)
     if path.is_file() and path.suffix.lower() in IMAGE_SUFFIXES:
         return ImageSet(path.parent, (path.name,), np.zeros((1, 0), np.uint8), ())
-    collection = ImageSet.read(images)
-    for note in collection.notes:
-        warn(note)
-    if collection.missing:
-        warn(
-            f"{len(collection.missing):,} files are named and missing; `softhash check` lists them"
-        )
-    return collection
+    return read_collection(images)
 
 
 def _encode(

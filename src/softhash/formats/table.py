@@ -65,6 +65,12 @@ def read(root: Path) -> ImageSet:
     )
 
 
+def named_rows(path: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """Read file names and labels from a .jsonl file, whether the files are there or not."""
+    rows = _json_rows(path)
+    return [(_file_name(row), tuple(dict.fromkeys(_words(row, "labels")))) for row in rows]
+
+
 def _csv_rows(path: Path) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:

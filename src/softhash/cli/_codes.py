@@ -1,0 +1,80 @@
+"""Codes that exist already, put into an index."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from softhash.cli._output import print_json, say
+from softhash.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from softhash.index import Entry
+
+AT_ONCE = 50_000
+
+
+def index_codes(
+    location: str,
+    codes: Path | None,
+    names: Path | None,
+    bits: int | None,
+    model: Path | None,
+    images: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Add codes, or replace those whose names are in the index; nothing is removed.
+
+    With IMAGES, which names are relative to, hits have pictures; with a model that made the codes,
+    the index can be searched by picture.
+    """
+    from softhash.arrays import read_codes
+    from softhash.cli._progress import progress_of
+    from softhash.cli.index import open_or_create
+
+    if not (codes and names and bits):
+        raise UsageError("codes come with names and length: --codes C.npy --names N.txt --bits N")
+    started = time.monotonic()
+    rows, entries = read_codes(codes, bits), read_entries(names)
+    if len(rows) != len(entries):
+        raise InputError(f"{codes} has {len(rows):,} rows and {names} {len(entries):,} names")
+    with open_or_create(location, model, bits) as opened, progress_of("codes") as progress:
+        if opened.bits != bits:
+            raise InputError(
+                f"{opened.store.location} holds codes of {opened.bits} bits, not of {bits}"
+            )
+        if images is not None:
+            opened.set_root(Path(images))
+        before = len(opened)
+        for start in range(0, len(rows), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            opened.upsert_codes(rows[part], entries[part])
+            progress(min(start + AT_ONCE, len(rows)), len(rows))
+        items, shown = len(opened), opened.store.location
+    added, seconds = items - before, time.monotonic() - started
+    changed = len(rows) - added
+    if as_json:
+        found = {"added": added, "changed": changed, "items": items, "seconds": round(seconds, 3)}
+        print_json(found)
+    else:
+        say(f"{shown}: {items:,} items; {added:,} added, {changed:,} replaced")
+
+
+def read_entries(path: Path) -> "list[Entry]":
+    """Read a file name a line, or JSON lines with file_name and, optionally, labels."""
+    from softhash.formats._files import clean_names, read_lines, several
+    from softhash.formats.table import named_rows
+    from softhash.index import Entry
+
+    if path.suffix.lower() == ".jsonl":
+        rows = named_rows(path)
+    else:
+        rows = [(name, ()) for _, name in read_lines(path)]
+    names = clean_names(name for name, _ in rows)
+    if len(set(names)) < len(names):
+        counts: dict[str, int] = {}
+        for name in names:
+            counts[name] = counts.get(name, 0) + 1
+        twice = [name for name, count in counts.items() if count > 1]
+        raise InputError(f"{path} has names more than once: {several(twice)}")
+    return [Entry(name, labels) for name, (_, labels) in zip(names, rows, strict=True)]

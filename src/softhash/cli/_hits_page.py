@@ -1,0 +1,127 @@
+"""Hits as one HTML file that needs nothing else: no scripts, no other files, no network."""
+
+import base64
+import io
+from concurrent.futures import ThreadPoolExecutor
+from html import escape
+from pathlib import Path
+from string import Template
+
+from softhash.cli._answer import UNKNOWN, Answer
+from softhash.cli._thumbnails import small
+from softhash.decoding import ImageError
+from softhash.devices import usable_cores
+from softhash.index import Hit
+from softhash.sheets import ALL, NONE, SOME
+
+SIDE = 320  # pixels of a picture's longer side
+QUALITY = 80
+
+PAGE = Template("""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+      content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<title>$title</title>
+<style>
+:root { color-scheme: light dark; --text: #1d1d1f; --dim: #63636a; --page: #fafafa; --card: #fff }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #ececf0; --dim: #a0a0aa; --page: #16161a; --card: #212127 }
+}
+body { margin: 0 auto; padding: 1rem; max-width: 80rem; background: var(--page);
+       color: var(--text); font: 1rem/1.4 system-ui, sans-serif }
+h1 { font-size: 1.25rem; margin: 0 0 .25rem; overflow-wrap: anywhere }
+p { margin: 0 0 1rem; color: var(--dim) }
+.key { white-space: nowrap; margin-right: 1rem }
+.key::before { content: ""; display: inline-block; width: .8em; height: .8em; margin-right: .4em;
+               border-radius: .15em; background: var(--frame) }
+ol { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .75rem;
+     margin: 0; padding: 0; list-style: none }
+li { background: var(--card); border-radius: .5rem; overflow: hidden;
+     border: .3rem solid var(--frame) }
+img, .lost { display: block; width: 100%; aspect-ratio: 1; object-fit: contain;
+             background: #0001 }
+.lost { display: grid; place-items: center; color: var(--dim); font-size: .85rem }
+div.text { padding: .4rem .5rem .5rem; font-size: .85rem; overflow-wrap: anywhere }
+.rank { color: var(--dim); display: flex; justify-content: space-between }
+.labels { color: var(--dim) }
+.labels b { color: var(--text) }
+</style>
+</head>
+<body>
+<h1>$title</h1>
+<p>$summary</p>
+<p>$keys</p>
+<ol>
+$cards
+</ol>
+</body>
+</html>
+""")
+
+CARD = Template("""<li style="--frame: $frame">$picture<div class="text">
+<div class="rank"><span>$rank</span><span>$distance</span></div>
+<div>$name</div><div class="labels">$labels</div></div></li>""")
+
+QUERY_FRAME = "var(--text)"
+
+
+def hits_page(answer: Answer) -> str:
+    """Write a page: the query first, then the hits in frames that tell what they share with it."""
+    with ThreadPoolExecutor(usable_cores()) as pool:
+        pictures = list(pool.map(_picture, (answer.picture, *answer.paths)))
+    query = CARD.substitute(
+        frame=QUERY_FRAME,
+        picture=pictures[0],
+        rank="query",
+        distance="",
+        name=escape(Path(answer.name).name if answer.picture else answer.name),
+        labels=escape(", ".join(answer.labels)),
+    )
+    cards = [query]
+    for rank, (hit, picture) in enumerate(
+        zip(answer.hits, pictures[1:], strict=True), answer.first
+    ):
+        cards.append(_card(answer, hit, rank, picture))
+    title = f"Nearest to {Path(answer.name).name if answer.picture else answer.name}"
+    summary = f"Hits: {len(answer.hits)}; code {answer.code.hex()}"
+    return PAGE.substitute(
+        title=escape(title), summary=summary, keys=_keys(answer), cards="\n".join(cards)
+    )
+
+
+def _card(answer: Answer, hit: Hit, rank: int, picture: str) -> str:
+    labels = sorted(hit.labels, key=lambda one: (one not in hit.shared, one))
+    return CARD.substitute(
+        frame=answer.frame(hit),
+        picture=picture,
+        rank=f"{rank}",
+        distance=f"distance {hit.distance}",
+        name=escape(hit.file_name),
+        labels=", ".join(f"<b>{escape(x)}</b>" if x in hit.shared else escape(x) for x in labels),
+    )
+
+
+def _keys(answer: Answer) -> str:
+    if not answer.labels:
+        return _key(UNKNOWN, "the query's labels are not known")
+    names = {ALL: "shares all of the query's labels", SOME: "some of them", NONE: "none"}
+    return "".join(_key(colour, name) for colour, name in names.items())
+
+
+def _key(colour: str, name: str) -> str:
+    return f'<span class="key" style="--frame: {colour}">{name}</span>'
+
+
+def _picture(path: Path | None) -> str:
+    """Put a small copy of the picture into the page."""
+    if path is None:
+        return '<div class="lost">no picture</div>'
+    try:
+        file = io.BytesIO()
+        small(path, SIDE).save(file, "JPEG", quality=QUALITY)
+    except ImageError:
+        return '<div class="lost">cannot be read</div>'
+    return f'<img alt="" src="data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}">'

@@ -1,0 +1,223 @@
+"""``softhash index``: a folder of pictures that can be searched, brought up to date."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from softhash.cli._collection import read_collection
+from softhash.cli._output import print_json, say, warn
+from softhash.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from softhash.hasher import Hasher
+    from softhash.images import ImageSet
+    from softhash.index import HammingIndex
+    from softhash.index.updating import Summary
+
+BROKEN_SHOWN = 10
+
+
+def index(
+    location: Annotated[
+        str,
+        typer.Option(
+            "-o", "--output", metavar="INDEX", help="A folder, or milvus://host:port/collection."
+        ),
+    ],
+    images: Annotated[str | None, typer.Argument(help="A folder, a table, or `scenes`.")] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("-m", "--model", help="The model's folder; needed for a new index only."),
+    ] = None,
+    format: Annotated[str | None, typer.Option("--format", help="Layout of IMAGES.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Go on even if no picture of the index is left.")
+    ] = False,
+    keep_missing: Annotated[
+        bool, typer.Option("--keep-missing", help="Keep items whose files are gone.")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Change nothing; look at every byte of the index.")
+    ] = False,
+    codes: Annotated[
+        Path | None, typer.Option(help="`.npy` of codes that exist already; nothing is encoded.")
+    ] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(help="Of --codes: a file name a line, or .jsonl with file_name and labels."),
+    ] = None,
+    bits: Annotated[int | None, typer.Option(help="Length of --codes.")] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="Pictures at once; what suits the device by default.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+) -> None:
+    """Index a collection; run again, only what is new, changed, renamed or gone is worked on."""
+    if verify:
+        _verify(location, as_json)
+    elif codes or names:
+        from softhash.cli._codes import index_codes
+
+        index_codes(location, codes, names, bits, model, images, as_json=as_json)
+    elif images is None:
+        raise UsageError("name the pictures to index: softhash index IMAGES -o INDEX -m MODEL")
+    else:
+        collection = _read(images, format, force=force)
+        with open_or_create(location, model) as opened:
+            summary = _update(opened, collection, force, keep_missing, batch_size, device)
+            _report(summary, opened.store.location, as_json)
+
+
+def _read(images: str, format: str | None, *, force: bool) -> "ImageSet":
+    """Read the collection; a folder without any picture empties an index only by force."""
+    import numpy as np
+
+    from softhash.formats import folder
+    from softhash.images import ImageSet
+
+    path = Path(images)
+    if path.is_dir() and not folder.matches(path):
+        if force:
+            return ImageSet(path.resolve(), (), np.zeros((0, 0), np.uint8), ())
+        raise InputError(
+            f"{images} holds no pictures, so the index is left as it is; is a drive missing? "
+            "--force removes all its items"
+        )
+    return read_collection(images, format)
+
+
+@contextmanager
+def open_or_create(
+    location: str, model: Path | None, bits: int | None = None
+) -> "Iterator[HammingIndex]":
+    """Open an index for writing, or make a new one of the model, or else of so many bits."""
+    from softhash.hasher import Hasher
+    from softhash.index import HammingIndex
+
+    hasher = Hasher.load(model) if model else None
+    if hasher and bits is None:
+        _check_takes_pictures(hasher)
+    if exists(location):
+        opened = HammingIndex.open(location, hasher, writable=True)
+    elif hasher is None and bits:
+        opened = HammingIndex.create(location, bits=bits)
+    else:
+        from softhash.model.shipped import default_model
+
+        opened = HammingIndex.create(location, hasher or Hasher.load(default_model()))
+    with opened:
+        yield opened
+
+
+def exists(location: str) -> bool:
+    """Tell whether there is something to open; a new index may be made in an empty folder."""
+    from softhash.index import HammingIndex
+    from softhash.index.items import IndexDamagedError
+
+    if "://" not in location:
+        path = Path(location)
+        return path.exists() and not (path.is_dir() and not any(path.iterdir()))
+    try:
+        HammingIndex.open(location).close()
+    except IndexDamagedError:  # which opening it once more tells
+        return True
+    except InputError:
+        return False
+    return True
+
+
+def _check_takes_pictures(hasher: "Hasher") -> None:
+    if hasher.backbone is None:
+        raise InputError(
+            "this model hashes features, not pictures; make codes with Hasher.encode in Python, "
+            "and give them with --codes"
+        )
+
+
+def _update(
+    opened: "HammingIndex",
+    collection: "ImageSet",
+    force: bool,
+    keep_missing: bool,
+    batch_size: int | None,
+    device: str,
+) -> "Summary":
+    from softhash.cli._progress import progress_of
+    from softhash.index import updating
+    from softhash.index.changes import plan
+
+    try:
+        with progress_of("comparing", "files") as progress:
+            work = plan(opened.store.scan(), collection, progress=progress)
+        updating.check(opened, collection, work, force=force, keep_missing=keep_missing)
+        with progress_of("encoding", "pictures") as progress:
+            return updating.carry_out(
+                opened,
+                collection,
+                work,
+                keep_missing=keep_missing,
+                batch_size=batch_size,
+                device=device,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        say(
+            f"stopped; {len(opened):,} pictures are in {opened.store.location}, and the same "
+            "command goes on from there"
+        )
+        raise
+
+
+def _report(summary: "Summary", location: str, as_json: bool) -> None:
+    if as_json:
+        print_json(summary.as_dict())
+        return
+    for one in summary.broken[:BROKEN_SHOWN]:
+        warn(f"skipped: {one.reason}")
+    if len(summary.broken) > BROKEN_SHOWN:
+        warn(f"{len(summary.broken):,} pictures cannot be read (--json names all)")
+    say(f"{location}: {summary.items:,} items; {_sentence(summary)}")
+
+
+def _sentence(summary: "Summary") -> str:
+    """Say what was done, leaving out what was not.
+
+    >>> from softhash.index.updating import Summary
+    >>> _sentence(Summary(40, 0, 2, 0, 1, 0, (), 41, 0.5))
+    '40 added, 2 renamed, 1 removed, in 0.5 s (80 pictures/s)'
+    """
+    kinds = ("added", "changed", "renamed", "revised", "removed")
+    parts = [f"{n:,} {kind}" for kind in kinds if (n := getattr(summary, kind))]
+    if not parts:
+        return "nothing changed"
+    encoded = summary.added + summary.changed
+    rate = f" ({encoded / max(summary.seconds, 1e-3):,.0f} pictures/s)" if encoded else ""
+    return f"{', '.join(parts)}, in {summary.seconds:,.1f} s{rate}"
+
+
+def _verify(location: str, as_json: bool) -> None:
+    from softhash.cli._progress import progress_of
+    from softhash.index import HammingIndex
+
+    with HammingIndex.open(location) as opened:
+        with progress_of("verifying") as progress:
+            wrong = opened.store.verify(progress)
+        items, shown = len(opened), opened.store.location
+    if as_json:
+        print_json({"items": items, "problems": wrong})
+    else:
+        for line in wrong:
+            typer.echo(line)
+        say(f"{shown}: {items:,} items, {_problems(len(wrong))}")
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _problems(count: int) -> str:
+    if not count:
+        return "all as it was written"
+    return f"{count:,} problem{'s' if count > 1 else ''}; make the index again"

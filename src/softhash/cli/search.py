@@ -1,0 +1,132 @@
+"""``softhash search``: the pictures of an index that are nearest to one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from softhash.cli._output import print_json, say
+from softhash.errors import InputError, UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from softhash.cli._answer import Answer
+    from softhash.index import HammingIndex
+
+
+def search(
+    location: Annotated[
+        str,
+        typer.Option(
+            "-i", "--index", metavar="INDEX", help="A folder, or milvus://host:port/collection."
+        ),
+    ],
+    picture: Annotated[
+        Path | None, typer.Argument(metavar="[IMAGE]", help="The picture to search for.")
+    ] = None,
+    id: Annotated[int | None, typer.Option("--id", help="An item of the index instead.")] = None,
+    code: Annotated[
+        str | None, typer.Option(metavar="HEX", help="A code in hexadecimal instead.")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="How many hits.", min=1)] = 10,
+    offset: Annotated[int, typer.Option(help="Hits to skip.", min=0)] = 0,
+    labels: Annotated[
+        list[str] | None, typer.Option("--label", help="Only items with this label, or another.")
+    ] = None,
+    not_labels: Annotated[
+        list[str] | None, typer.Option("--not-label", help="No items with this label.")
+    ] = None,
+    max_distance: Annotated[
+        int | None, typer.Option(help="No items that are further away.", min=0)
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option("-m", "--model", help="Where the index has no model of its own.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    paths: Annotated[bool, typer.Option("--paths", help="Print a path a line.")] = False,
+    null: Annotated[
+        bool, typer.Option("-0", "--null", help="Paths, each with a NUL behind it: for xargs -0.")
+    ] = False,
+    html: Annotated[Path | None, typer.Option(help="Write the hits as a page.")] = None,
+    thumbnails: Annotated[
+        bool | None,
+        typer.Option("--thumbnails/--no-thumbnails", help="Pictures in the terminal."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
+) -> None:
+    """Find the pictures nearest to a picture, to an item or to a code."""
+    from softhash.cli._answer import ask
+    from softhash.files import check_free
+
+    if sum(given is not None for given in (picture, id, code)) != 1:
+        raise UsageError("search for one thing: IMAGE, --id ID or --code HEX")
+    if html:
+        check_free(html, force=force)
+    options: dict[str, Any] = {
+        "k": k, "offset": offset, "labels": labels or [], "not_labels": not_labels or [],
+        "max_distance": max_distance,
+    }  # fmt: skip
+    with _open(location, model) as index:
+        _check_labels(index, [*options["labels"], *options["not_labels"]])
+        answer = ask(index, picture, id=id, code=code, **options)
+        settings = {
+            "index": index.store.location,
+            "bits": index.bits,
+            "items": len(index),
+            **options,
+        }
+    if html:
+        _write_page(html, answer, force=force)
+    if as_json:
+        print_json(answer.as_dict() | {"settings": settings})
+    elif paths or null:
+        _print_paths(answer, "\0" if null else "\n")
+    elif not html:
+        _print(answer, thumbnails)
+
+
+def _open(location: str, model: Path | None) -> "HammingIndex":
+    from softhash.index import HammingIndex
+
+    if model is None:
+        return HammingIndex.open(location)
+    from softhash.hasher import Hasher
+
+    return HammingIndex.open(location, Hasher.load(model))
+
+
+def _check_labels(index: "HammingIndex", labels: list[str]) -> None:
+    known = index.store.labels() if labels else {}
+    for label in labels:
+        if label not in known:
+            raise unknown_name("label", label, known)
+
+
+def _write_page(path: Path, answer: "Answer", *, force: bool) -> None:
+    from softhash.cli._hits_page import hits_page
+    from softhash.files import write_whole
+
+    write_whole(path, hits_page(answer), force=force)
+    say(f"saved {path}")
+
+
+def _print_paths(answer: "Answer", end: str) -> None:
+    import os
+    import sys
+
+    for path in answer.paths:
+        if path is None:
+            raise InputError("this index holds codes only, no pictures; use --json for its names")
+        sys.stdout.buffer.write(os.fsencode(path) + end.encode())
+
+
+def _print(answer: "Answer", thumbnails: bool | None) -> None:
+    import os
+    import sys
+
+    from softhash.cli._answer import print_table
+    from softhash.cli._thumbnails import protocol_of, rendered
+
+    protocol = protocol_of(os.environ, is_terminal=sys.stdout.isatty(), wanted=thumbnails)
+    if protocol:
+        sys.stdout.write(rendered(answer, protocol))
+    print_table(answer)

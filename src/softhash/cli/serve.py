@@ -1,0 +1,32 @@
+"""``softhash serve``: an index behind HTTP."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def serve(
+    index: Annotated[str, typer.Argument(help="The index: a folder, or milvus://….")],
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 for a free one.")] = 8000,
+    writable: Annotated[
+        bool, typer.Option("--writable", help="Let those who have the token add and remove.")
+    ] = False,
+    token: Annotated[
+        str | None,
+        typer.Option(envvar="SOFTHASH_TOKEN", help="For --writable; made and shown by default."),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("-m", "--model", help="The model, where the index was made without it."),
+    ] = None,
+) -> None:
+    """Serve an index: a page to search with, and an API (see /docs)."""
+    from softhash.hasher import Hasher
+    from softhash.index import HammingIndex
+    from softhash.server import serve as serve_index
+
+    hasher = Hasher.load(model) if model else None
+    with HammingIndex.open(index, hasher, writable=writable) as opened:
+        serve_index(opened, host=host, port=port, writable=writable, token=token)

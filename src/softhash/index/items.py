@@ -1,0 +1,96 @@
+"""What an index keeps of a picture, and what a search answers with."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from softhash.errors import InputError, SofthashError
+
+
+class IndexBusyError(SofthashError):
+    """Another process writes to the index."""
+
+
+class IndexDamagedError(InputError):
+    """A file of the index is not as it was written; the message names it."""
+
+
+class OtherModelError(InputError):
+    """Codes of one model meet an index of another: their distances would mean nothing."""
+
+
+class StoreAwayError(SofthashError):
+    """The server that keeps the index does not answer."""
+
+
+class UnknownItemError(InputError):
+    """No item has that id."""
+
+
+class Entry(NamedTuple):
+    """What is kept of a picture beside its code; file name and labels are all that is needed.
+
+    Attributes:
+        file_name: relative to the index's root; no two items have the same.
+        labels: names, in no order that means anything.
+        size, modified: of the file, in bytes and in nanoseconds since 1970.
+        sha256: of the file's content, in hexadecimal.
+
+    """
+
+    file_name: str
+    labels: tuple[str, ...] = ()
+    size: int = 0
+    modified: int = 0
+    sha256: str = ""
+
+
+class Item(NamedTuple):
+    """An entry with the id that the index gave it, and its code in packed bytes."""
+
+    id: int
+    entry: Entry
+    code: bytes
+
+
+class Filter(NamedTuple):
+    """Keep items that have any of these labels (where some are given) and none of those."""
+
+    any_of: tuple[str, ...] = ()
+    none_of: tuple[str, ...] = ()
+
+    def keeps(self, labels: Sequence[str]) -> bool:
+        """Tell whether an item with these labels is kept.
+
+        >>> Filter(any_of=("sea", "sky"), none_of=("boat",)).keeps(("sky", "boat"))
+        False
+        """
+        wanted = not self.any_of or any(label in labels for label in self.any_of)
+        return wanted and not any(label in labels for label in self.none_of)
+
+
+class Near(NamedTuple):
+    """An item's distance from a query, before anything else of it is fetched."""
+
+    distance: int
+    id: int
+
+
+class Hit(NamedTuple):
+    """One answer of a search.
+
+    Attributes:
+        id: of the item.
+        distance: Hamming distance between its code and the query's.
+        file_name: relative to the index's root.
+        labels: all of the item's labels.
+        shared: those that the query has too, or, where its labels are not known, those asked for.
+        code: the item's, in packed bytes.
+
+    """
+
+    id: int
+    distance: int
+    file_name: str
+    labels: tuple[str, ...]
+    shared: tuple[str, ...]
+    code: bytes = b""

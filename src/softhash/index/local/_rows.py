@@ -1,0 +1,76 @@
+"""An item as a row of items.sqlite, and back."""
+
+import json
+from functools import lru_cache
+from zlib import crc32
+
+from softhash.index.items import Entry, Item
+
+Text = str | bytes
+Row = tuple[int, Text, str, int, int, str, bytes]
+
+
+def encode_text(text: str) -> Text:
+    r"""Return what SQLite can keep: text, or bytes where UTF-8 has no way to write it.
+
+    >>> encode_text("Zürich.jpg"), encode_text("Z\udcfcrich.jpg")
+    ('Zürich.jpg', b'Z\xed\xb3\xbcrich.jpg')
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def decode_text(kept: Text) -> str:
+    """Undo `encode_text`."""
+    return kept if isinstance(kept, str) else kept.decode("utf-8", "surrogatepass")
+
+
+@lru_cache(maxsize=1 << 16)
+def encode_labels(labels: tuple[str, ...]) -> str:
+    """Write labels as a list in JSON."""
+    return json.dumps(labels)
+
+
+@lru_cache(maxsize=1 << 16)
+def decode_labels(kept: str) -> tuple[str, ...]:
+    """Undo `encode_labels`."""
+    return tuple(json.loads(kept))
+
+
+def encode_row(id: int, entry: Entry, code: bytes) -> tuple[object, ...]:
+    """Put an item into the order of the columns of `items`, a checksum last."""
+    name, labels, size, modified, sha256 = entry
+    kept = encode_labels(labels)
+    checksum = _checksum(id, name, kept, size, modified, sha256, code)
+    text = name if name.isascii() else encode_text(name)
+    return id, text, kept, size, modified, sha256, code, checksum
+
+
+def decode_entry(row: Row) -> Entry:
+    """Read the entry from the columns of `items`."""
+    return Entry(decode_text(row[1]), decode_labels(row[2]), *row[3:6])
+
+
+def decode_item(row: Row) -> Item:
+    """Read an item from the columns of `items`."""
+    return Item(row[0], decode_entry(row), row[6])
+
+
+def is_sound(row: tuple[int, Text, str, int, int, str, bytes, int]) -> bool:
+    """Tell whether a row, with its checksum, is as it was written."""
+    try:
+        return _checksum(row[0], decode_text(row[1]), *row[2:7]) == row[7]
+    except (AttributeError, TypeError, UnicodeDecodeError):  # not even the types are right
+        return False
+
+
+def _checksum(
+    id: int, name: str, labels: str, size: int, modified: int, sha256: str, code: bytes
+) -> int:
+    text = f"{id}\0{name}\0{labels}\0{size}\0{modified}\0{sha256}\0"
+    return crc32(text.encode("utf-8", "surrogatepass") + code)

@@ -1,0 +1,242 @@
+"""What writing goes through: the lock, a connection that syncs, and the two .bin files.
+
+New items: their records are written after the last slot, where nobody looks, and synced; then one
+commit in items.sqlite makes the items and their slots exist. Changes in place: the commit comes
+first and lists the items as pending; then their records are overwritten and synced, and the list is
+cleared. Whoever opens the index in between, after a crash too, takes pending items from
+items.sqlite; the next one that opens it for writing finishes the work.
+"""
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+from softhash.codes import Codes, row_bytes
+from softhash.errors import InputError
+from softhash.hamming._words import word_count
+from softhash.index.items import Entry
+from softhash.index.local import _database, _layout, _recovery
+from softhash.index.local._columns import Column, in_records, map_records, widened, write_new
+from softhash.index.local._pending import label_record, read_pending
+from softhash.index.local._rows import encode_row, encode_text
+
+REMEMBERED = 1 << 17  # different sets of labels
+
+_log = logging.getLogger("softhash")
+
+
+class Session:
+    """Open for writing: `transaction` is the only way to change anything."""
+
+    def __init__(self, folder: Path, bits: int) -> None:
+        self.folder = folder
+        self._lock = threading.RLock()
+        self._code_words = word_count(row_bytes(bits))
+        self._uncertain = False  # whether a commit failed, and may yet turn out to have happened
+        self._widened = False  # whether there are two files of label records
+        self._columns: tuple[Column, ...] = ()
+        self.state: _database.State
+        self.numbers: dict[str, int]
+        self._handle = _layout.take_lock(folder)
+        try:
+            with self._explained():
+                self.connection = _database.connect_to_write(folder)
+                at_least = _layout.confirmed(folder)
+                self._load()
+                _layout.check_confirmed(folder, self.state.change, at_least)
+                _recovery.repair(folder, self.connection, self.state, self.numbers)
+                self._open_columns()
+                self._apply()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of everything; twice is fine."""
+        with self._lock:
+            for column in self._columns:
+                column.close()
+            if hasattr(self, "connection"):
+                self.connection.close()
+            handle, self._handle = self._handle, -1
+            if handle >= 0:
+                _layout.release_lock(handle)
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Change things: all that is done inside is safe on return, or else none of it happened."""
+        with self._lock, self._explained():
+            self._settle()
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+                self._write_state()
+            except BaseException:
+                self._undo()
+                raise
+            self._commit()
+            if self._applied != self.state.edits:
+                self._apply()
+
+    def append(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
+        """Add new items within a transaction; a name that is there raises IntegrityError."""
+        first, count = self.state.slots, len(entries)
+        ids = range(first, first + count)
+        records = self._label_records(entries)
+        each = np.ascontiguousarray(codes).view(f"V{codes.shape[1]}").reshape(-1).tolist()
+        self.connection.executemany(
+            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            map(encode_row, ids, entries, each),
+        )
+        for column, data in zip(self._columns, (in_records(codes).tobytes(), records), strict=True):
+            column.append(first, data)
+            column.sync()
+        items = self.state.items + count
+        self.state = self.state._replace(slots=first + count, items=items)
+        return list(ids)
+
+    def edited(self, ids: Iterable[int], entries: Iterable[Entry] = (), removed: int = 0) -> None:
+        """Note within a transaction that rows were changed, and what labels they have now."""
+        self._label_records(entries)
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO pending VALUES (?)", ((id,) for id in ids)
+        )
+        items, edits = self.state.items - removed, self.state.edits + 1
+        self.state = self.state._replace(edits=edits, items=items)
+
+    def _label_records(self, entries: Iterable[Entry]) -> bytes:
+        """Return the label records of new items, after giving new labels a number."""
+        each = [entry.labels for entry in entries]
+        new = {labels for labels in each if labels not in self._records}
+        if new:
+            names = dict.fromkeys(label for labels in sorted(new) for label in labels)
+            self._number([label for label in names if label not in self.numbers])
+            if len(self._records) + len(new) > REMEMBERED:
+                self._records.clear()
+            words = self.state.label_words
+            for labels in set(each).difference(self._records):  # all, where they were cleared
+                self._records[labels] = label_record(labels, self.numbers, words)
+        return b"".join([self._records[labels] for labels in each])
+
+    def _number(self, labels: Sequence[str]) -> None:
+        first = len(self.numbers) + 1
+        self.numbers |= {label: first + i for i, label in enumerate(labels)}
+        self.connection.executemany(
+            "INSERT INTO labels VALUES (?, ?)",
+            ((self.numbers[label], encode_text(label)) for label in labels),
+        )
+        words = len(self.numbers) // 64 + 1
+        if words > self.state.label_words:
+            self._widen(words)
+
+    def _widen(self, words: int) -> None:
+        """Make label records longer in a new file; the old one stays until all is committed."""
+        state, self.state = self.state, self.state._replace(label_words=words)
+        name = _layout.labels_file(state.label_words)
+        old = map_records(self.folder / name, state.slots, state.label_words)
+        write_new(self.folder / _layout.labels_file(words), widened(old, words))
+        self._widened = True
+        self._records.clear()
+        self._open_columns()
+
+    def _settle(self) -> None:
+        """Finish what an earlier failure left.
+
+        After a commit that failed, its pages may still be found in the log by whoever opens the
+        database after a crash. A commit of nothing takes their place, so that their slots are free.
+        """
+        if self._uncertain:
+            self.connection.execute("BEGIN IMMEDIATE")
+            self._write_state()
+            self._commit()
+            self._open_columns()
+            self._uncertain = False
+        if self._applied != self.state.edits:
+            self._apply()
+
+    def _write_state(self) -> None:
+        state = self.state = self.state._replace(change=self.state.change + 1)
+        self.connection.execute(
+            "UPDATE state SET root = ?, change = ?, edits = ?, items = ?, slots = ?, "
+            "label_words = ?",
+            (encode_text(state.root), *state[3:]),
+        )
+
+    def _commit(self) -> None:
+        try:
+            self.connection.execute("COMMIT")
+        except BaseException:
+            self._uncertain = True
+            with suppress(sqlite3.Error):
+                self.connection.rollback()
+            self._load()
+            raise
+        _layout.confirm(self._handle, self.state.change)
+        self._tidy()
+
+    def _undo(self) -> None:
+        with suppress(sqlite3.Error):
+            self.connection.rollback()
+        self._load()
+        self._open_columns()
+        self._tidy()
+
+    def _tidy(self) -> None:
+        if self._widened:
+            self._widened = False
+            with suppress(OSError):  # the next opening for writing does it then
+                _recovery.remove_leftovers(self.folder, self.state.label_words)
+
+    def _apply(self) -> None:
+        """Bring the records of pending items up to date.
+
+        When that fails nothing is lost: they stay pending, and are taken from items.sqlite.
+        """
+        try:
+            words = self.state.label_words
+            pending = read_pending(self.connection, self.numbers, self._code_words, words)
+            if len(pending.ids):
+                for column, rows in zip(self._columns, pending[1:], strict=True):
+                    column.put(pending.ids, rows)
+                    column.sync()
+                self.connection.execute("PRAGMA synchronous = NORMAL")  # may be lost: done again
+                self.connection.execute("DELETE FROM pending")
+            self._applied = self.state.edits
+        except (OSError, sqlite3.Error) as error:
+            _log.warning("%s: changes wait in items.sqlite: %s", self.folder, error)
+        finally:
+            self.connection.execute("PRAGMA synchronous = FULL")
+
+    def _load(self) -> None:
+        self.state = _database.read_state(self.connection)
+        self.numbers = _database.read_labels(self.connection)
+        self._records: dict[tuple[str, ...], bytes] = {}
+        self._applied = -1
+
+    def _open_columns(self) -> None:
+        """Open the files that the state names, and cut what follows their records."""
+        for column in self._columns:
+            column.close()
+        words = self.state.label_words
+        self._columns = (
+            Column(self.folder / _layout.CODES, 8 * self._code_words),
+            Column(self.folder / _layout.labels_file(words), 8 * words),
+        )
+        for column in self._columns:
+            column.cut(self.state.slots)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            with _database.explained(self.folder):
+                yield
+        except OSError as error:
+            name = error.filename or self.folder
+            raise InputError(
+                f"cannot write {name}: {error.strerror}; everything that was confirmed is safe"
+            ) from error

@@ -1,0 +1,126 @@
+"""What a reader sees between two changes: mapped records, and the few items they are behind on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from softhash.codes import Codes
+from softhash.hamming import nearest
+from softhash.hamming._words import Words
+from softhash.index.items import Filter, Near
+from softhash.index.local._columns import Ids
+from softhash.index.local._database import State
+from softhash.index.local._masks import Masks, mask_of, positions
+from softhash.index.local._narrow import Narrowed
+from softhash.index.local._pending import Pending
+from softhash.index.store import EVERYTHING
+
+Keys = Ids  # distance << 48 | id: sorting them ranks
+ID_BITS = 48
+PLACE = (1 << ID_BITS) - 1
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The contents of an index at one moment.
+
+    Attributes:
+        state: what items.sqlite says of the whole.
+        numbers: of the labels.
+        codes: records (slots, words) of codes.bin.
+        masks: over the label records.
+        pending: items whose records do not count, and the records that count instead.
+        late: masks over those.
+        narrowed: copies of what narrow filters keep.
+
+    """
+
+    state: State
+    numbers: dict[str, int]
+    codes: Words
+    masks: Masks
+    pending: Pending
+    late: Masks
+    narrowed: Narrowed = field(default_factory=Narrowed)
+
+    def search(self, queries: Words, k: int, radius: int | None, where: Filter) -> list[list[Near]]:
+        """Rank the k nearest items by (distance, id) for each query."""
+        keys = self._scan(queries, k, where)
+        if len(self.pending.ids):
+            late = _ranked(queries, self.pending.codes, k, self.late.keep(*self._chosen(where)))
+            late = _renamed(late, self.pending.ids)
+            keys = np.sort(np.concatenate([keys, late], axis=1), axis=1)[:, :k]
+        distances, ids = keys >> ID_BITS, keys & PLACE
+        kept = (distances <= radius).sum(axis=1) if radius is not None else [k] * len(keys)
+        return [
+            list(map(Near, distance[:count].tolist(), id[:count].tolist()))
+            for distance, id, count in zip(distances, ids, kept, strict=True)
+        ]
+
+    def _scan(self, queries: Words, k: int, where: Filter) -> Keys:
+        """Rank what the records of the files say."""
+        mask = self._kept(where)
+        if mask is None or where == EVERYTHING:
+            return _ranked(queries, self.codes, k, mask)
+        part = self.narrowed.part(where, mask, self.codes)
+        if part is None:
+            return _ranked(queries, self.codes, k, mask)
+        return _renamed(_ranked(queries, part[1], k, None), part[0])
+
+    def find(self, after: int, limit: int, where: Filter) -> list[int]:
+        """Return the first ids above ``after`` that a filter keeps."""
+        start = max(0, after + 1)
+        mask = self._kept(where)
+        if mask is None:
+            return list(range(start, min(start + limit, len(self.codes))))
+        found = positions(mask, start, limit)
+        if len(self.pending.ids):
+            kept = self.late.keep(*self._chosen(where))
+            late = self.pending.ids[positions(kept, 0, len(self.pending.ids))]
+            found = np.sort(np.concatenate([found, late[late >= start]]))[:limit]
+        return found.tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def label_counts(self) -> dict[str, int]:
+        """How many items each label has, by name."""
+        counts = self.masks.counts(self.pending.ids) + self.late.counts(self.pending.ids[:0])
+        sizes = {name: int(counts[number]) for name, number in self.numbers.items()}
+        return {name: sizes[name] for name in sorted(sizes) if sizes[name]}
+
+    def _kept(self, where: Filter) -> Words | None:
+        """Return the mask of the records that count, or None when all do."""
+        all_there = self.state.items == self.state.slots and not len(self.pending.ids)
+        if all_there and not where.any_of and not where.none_of:
+            return None
+        mask = self.masks.keep(*self._chosen(where))
+        return mask & ~self._outdated if len(self.pending.ids) else mask
+
+    def _chosen(self, where: Filter) -> tuple[Sequence[int] | None, Sequence[int]]:
+        """Return the numbers of a filter's labels; those that no item ever had are left out."""
+        any_of, none_of = (
+            [self.numbers[name] for name in names if name in self.numbers] for names in where
+        )
+        return any_of if where.any_of else None, none_of
+
+    @cached_property
+    def _outdated(self) -> Words:
+        return mask_of(self.pending.ids, len(self.codes))
+
+
+def _ranked(queries: Words, codes: Words, k: int, mask: Words | None) -> Keys:
+    """Return keys (queries, at most k) of the nearest records."""
+    if not len(codes) or not len(queries) or (mask is not None and not mask.any()):
+        return np.empty((len(queries), 0), np.int64)
+    distances, places = nearest(_bytes(queries), _bytes(codes), k, mask=mask)
+    return distances << ID_BITS | places  # type: ignore[no-any-return]
+
+
+def _renamed(keys: Keys, ids: Ids) -> Keys:
+    """Put ids in the place of positions; ids are in order, so that ranks stay."""
+    return keys >> ID_BITS << ID_BITS | ids[keys & PLACE]  # type: ignore[no-any-return]
+
+
+def _bytes(words: Words) -> Codes:
+    return words.view(np.uint8)

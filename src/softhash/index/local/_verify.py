@@ -1,0 +1,111 @@
+"""Looks at every byte of a local index, and says what is wrong with which file."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from softhash.hamming._words import Words
+from softhash.index.items import IndexDamagedError
+from softhash.index.local._columns import check_length
+from softhash.index.local._database import ITEMS
+from softhash.index.local._layout import CODES, labels_file
+from softhash.index.local._pending import in_words, label_record
+from softhash.index.local._reader import ATTEMPTS, Reader
+from softhash.index.local._rows import decode_labels, decode_text, is_sound
+from softhash.index.local._snapshot import Snapshot
+
+CHECKED_AT_ONCE = 4096  # slots
+NAMED = 20  # lines, after which the rest is only counted
+
+Row = tuple[int, str | bytes, str, int, int, str, bytes, int]
+
+
+def verify(folder: Path, reader: Reader, progress: Callable[[int, int], None] | None) -> list[str]:
+    """Return a line for each thing that is wrong."""
+    wrong: list[str] = []
+    try:
+        wrong += _structure(folder, reader)
+        snapshot = reader.snapshot()
+        _check_lengths(folder, snapshot)
+        items = 0
+        for first in range(0, snapshot.state.slots, CHECKED_AT_ONCE):
+            stop = min(first + CHECKED_AT_ONCE, snapshot.state.slots)
+            count, lines = _check_slots(folder, reader, first, stop)
+            items += count
+            wrong += lines
+            if progress is not None:
+                progress(stop, snapshot.state.slots)
+        now = reader.snapshot().state
+        if now.change == snapshot.state.change and items != now.items:
+            wrong.append(f"{folder / ITEMS} is damaged: {items:,} items, but {now.items:,} counted")
+    except IndexDamagedError as error:
+        wrong.append(str(error))
+    return wrong if len(wrong) <= NAMED else [*wrong[:NAMED], f"and {len(wrong) - NAMED:,} more"]
+
+
+def _structure(folder: Path, reader: Reader) -> list[str]:
+    with reader.connection() as connection:
+        found = connection.execute("PRAGMA integrity_check(20)").fetchall()
+    return [f"{folder / ITEMS} is damaged: {line}" for (line,) in found if line != "ok"]
+
+
+def _check_lengths(folder: Path, snapshot: Snapshot) -> None:
+    """Raise for a file that was cut, before memory that maps it is touched."""
+    state = snapshot.state
+    check_length(folder / CODES, state.slots, 8 * snapshot.codes.shape[1])
+    check_length(folder / labels_file(state.label_words), state.slots, 8 * state.label_words)
+
+
+def _check_slots(folder: Path, reader: Reader, first: int, stop: int) -> tuple[int, list[str]]:
+    """Compare items and records; once more, when something differs and somebody wrote meanwhile."""
+    for _ in range(ATTEMPTS):
+        snapshot = reader.snapshot()
+        with reader.connection() as connection:
+            rows: list[Row] = connection.execute(
+                "SELECT * FROM items WHERE id >= ? AND id < ?", (first, stop)
+            ).fetchall()
+        lines = list(_differences(folder, snapshot, rows, first, stop))
+        if not lines or reader.snapshot().state.change == snapshot.state.change:
+            break
+    return len(rows), lines
+
+
+def _differences(
+    folder: Path, snapshot: Snapshot, rows: Sequence[Row], first: int, stop: int
+) -> Iterator[str]:
+    sound = {row[0]: row for row in rows if is_sound(row)}
+    broken = [row[0] for row in rows if row[0] not in sound]
+    for id in broken:
+        yield f"{folder / ITEMS} is damaged: the row of item {id} is not as it was written"
+    skipped = np.zeros(stop - first, np.bool_)
+    skipped[np.array(broken, np.int64) - first] = True
+    pending = snapshot.pending.ids
+    skipped[pending[(pending >= first) & (pending < stop)] - first] = True
+    codes, labels = _expected(snapshot, sound, first, stop)
+    state = snapshot.state
+    for name, expected, found in (
+        (CODES, codes, snapshot.codes),
+        (labels_file(state.label_words), labels, snapshot.masks.labels),
+    ):
+        differs = (expected != found[first:stop]).any(axis=1) & ~skipped
+        for id in (first + np.flatnonzero(differs)).tolist():
+            whose = f" ({decode_text(sound[id][1])})" if id in sound else ", which was removed"
+            yield (
+                f"{folder / name} is damaged: the record of item {id}{whose}; delete the file, and "
+                "the next opening for writing makes it again from the items"
+            )
+
+
+def _expected(
+    snapshot: Snapshot, rows: dict[int, Row], first: int, stop: int
+) -> tuple[Words, Words]:
+    """Return the records that slots should have, of codes and of labels."""
+    code_words, label_words = snapshot.codes.shape[1], snapshot.state.label_words
+    codes = [b""] * (stop - first)
+    labels = [bytes(8 * label_words)] * (stop - first)
+    for id, row in rows.items():
+        codes[id - first] = row[6]
+        labels[id - first] = label_record(decode_labels(row[2]), snapshot.numbers, label_words)
+    padded = [code.ljust(8 * code_words, b"\0") for code in codes]
+    return in_words(padded, code_words), in_words(labels, label_words)

@@ -1,0 +1,158 @@
+"""What a collection looks like: its fields, its description, and items as rows."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from softhash.codes import Codes, row_bytes
+from softhash.errors import InputError
+from softhash.index.items import Entry, IndexDamagedError, Item
+from softhash.index.milvus._address import Address
+from softhash.index.milvus._server import pymilvus
+from softhash.index.store import Meta
+
+FORMAT, FORMAT_VERSION = "softhash index", 1
+ROOT, CHANGED = "softhash.root", "softhash.changed"  # properties: what may change later
+ENTRY_FIELDS = ["id", "file_name", "labels", "size", "modified", "sha256"]
+ITEM_FIELDS = [*ENTRY_FIELDS, "code"]
+LONGEST_TEXT, MOST_LABELS = 65_535, 4_096  # Milvus' own limits, the first in bytes of UTF-8
+KINDS = {
+    "id": "INT64",
+    "code": "BINARY_VECTOR",
+    "file_name": "VARCHAR",
+    "labels": "ARRAY",
+    "size": "INT64",
+    "modified": "INT64",
+    "sha256": "VARCHAR",
+}
+
+
+def schema(meta: Meta) -> Any:
+    """Describe the fields; the description says whose collection it is and what holds for it."""
+    library = pymilvus()
+    described = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "bits": meta.bits,
+        "model": meta.model,
+    }
+    made = library.MilvusClient.create_schema(
+        auto_id=False, enable_dynamic_field=False, description=json.dumps(described)
+    )
+    limits: dict[str, dict[str, Any]] = {
+        "id": {"is_primary": True},
+        "code": {"dim": 8 * row_bytes(meta.bits)},
+        "file_name": {"max_length": LONGEST_TEXT},
+        "labels": {
+            "element_type": library.DataType.VARCHAR,
+            "max_capacity": MOST_LABELS,
+            "max_length": LONGEST_TEXT,
+        },
+        "sha256": {"max_length": LONGEST_TEXT},
+    }
+    for name, kind in KINDS.items():
+        made.add_field(name, library.DataType[kind], **limits.get(name, {}))
+    return made
+
+
+def read_meta(address: Address, description: Mapping[str, Any]) -> Meta:
+    """Read what holds for the whole, or say that the collection is none of ours."""
+    try:
+        said = json.loads(description["description"])
+        if said["format"] != FORMAT:
+            raise ValueError
+        version, bits, model = int(said["version"]), int(said["bits"]), str(said["model"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            f"{address} was not made by softhash; give the name of another collection"
+        ) from None
+    if version > FORMAT_VERSION:
+        raise InputError(
+            f"{address} was made by a newer softhash (format {version}, known: {FORMAT_VERSION}); "
+            "update softhash"
+        )
+    wrong = wrong_fields(description, bits)
+    if wrong:
+        raise IndexDamagedError(f"{address}: {wrong[0]}; make the index again")
+    return Meta(bits, model, _property(description, ROOT, ""))
+
+
+def read_changed(description: Mapping[str, Any]) -> int:
+    """Read when the contents were last changed, in microseconds since 1970."""
+    return int(_property(description, CHANGED, "0"))
+
+
+def wrong_fields(description: Mapping[str, Any], bits: int) -> list[str]:
+    """Name each field that is not as `schema` makes it."""
+    found = {field["name"]: field for field in description["fields"]}
+    wrong = [
+        f"the field {name} is missing or not of type {kind}"
+        for name, kind in KINDS.items()
+        if name not in found or getattr(found[name]["type"], "name", "") != kind
+    ]
+    if not wrong and int(found["code"]["params"]["dim"]) != 8 * row_bytes(bits):
+        wrong.append(
+            f"its vectors have {found['code']['params']['dim']} bits, but codes of {bits} bits "
+            f"take {8 * row_bytes(bits)}"
+        )
+    return wrong
+
+
+def check_entries(entries: Sequence[Entry]) -> None:
+    """Raise when Milvus could not keep one of these."""
+    for entry in entries:
+        for text in (entry.file_name, entry.sha256, *entry.labels):
+            if not is_unicode(text):
+                raise InputError(f"{text!a} is not Unicode; rename the file")
+            if len(text.encode()) > LONGEST_TEXT:
+                raise InputError(
+                    f"'{text[:40]}…' takes {len(text.encode()):,} bytes; Milvus keeps up to "
+                    f"{LONGEST_TEXT:,}"
+                )
+        if len(entry.labels) > MOST_LABELS:
+            raise InputError(
+                f"{entry.file_name} has {len(entry.labels):,} labels; Milvus keeps up to "
+                f"{MOST_LABELS:,} of an item"
+            )
+
+
+def is_unicode(text: str) -> bool:
+    r"""Tell whether a text can be sent; Python stands in for bytes of names that are no UTF-8.
+
+    >>> is_unicode("é"), is_unicode("\udce9")
+    (True, False)
+    """
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def row_of(id: int, code: bytes, entry: Entry) -> dict[str, Any]:
+    """Make the row of an item."""
+    return {"id": id, "code": code} | entry._asdict() | {"labels": list(entry.labels)}
+
+
+def rows_of(ids: Sequence[int], codes: Codes, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Make the rows of some items."""
+    triples = zip(ids, codes, entries, strict=True)
+    return [row_of(id, code.tobytes(), entry) for id, code, entry in triples]
+
+
+def entry_of(row: Mapping[str, Any]) -> Entry:
+    """Read an entry from a row."""
+    return Entry(
+        row["file_name"], tuple(row["labels"]), row["size"], row["modified"], row["sha256"]
+    )
+
+
+def item_of(row: Mapping[str, Any]) -> Item:
+    """Read an item from a row."""
+    return Item(row["id"], entry_of(row), code_of(row))
+
+
+def code_of(row: Mapping[str, Any]) -> bytes:
+    """Read the code from a row; pymilvus wraps it in a list."""
+    code = row["code"]
+    return bytes(code[0] if isinstance(code, list) else code)
+
+
+def _property(description: Mapping[str, Any], name: str, missing: str) -> str:
+    return str((description.get("properties") or {}).get(name, missing))

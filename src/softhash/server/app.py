@@ -1,0 +1,61 @@
+"""The application: routes, page and protection put together."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+
+from softhash import __version__
+from softhash.errors import UsageError
+from softhash.index import HammingIndex
+from softhash.server.bodies import BodyGuard
+from softhash.server.gate import Gate
+from softhash.server.limits import Limits
+from softhash.server.openapi import describe
+from softhash.server.problems import add_handlers
+from softhash.server.routes import about, items, report, search, writing
+from softhash.server.service import Service
+
+HERE = Path(__file__).parent
+DESCRIPTION = "Find pictures by what is in them, in an index of binary codes."
+
+
+def build(
+    index: HammingIndex,
+    *,
+    writable: bool,
+    token: str | None,
+    limits: Limits,
+    hosts: frozenset[str] | None,
+) -> FastAPI:
+    """Make the application; see `softhash.server.create_app`."""
+    if writable and not token:
+        raise UsageError("a server that may be written to needs a token; give one")
+    service = Service(index, limits, writable, token)
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        await service.pictures.run(service.warm_up)
+        yield
+        service.close()
+
+    app = FastAPI(
+        title="softhash",
+        version=__version__,
+        description=DESCRIPTION,
+        docs_url=None,  # FastAPI's own page loads scripts from elsewhere
+        redoc_url=None,
+        lifespan=life,
+    )
+    app.state.service = service
+    for topic in (about, items, search, writing, report):
+        app.include_router(topic.router)
+    app.mount("/docs", StaticFiles(directory=HERE / "reference", html=True), "docs")
+    app.mount("/", StaticFiles(directory=HERE / "static", html=True), "page")
+    add_handlers(app)
+    describe(app)
+    app.add_middleware(BodyGuard, limits=limits)
+    app.add_middleware(Gate, hosts=hosts, measures=service.measures)
+    return app

@@ -1,0 +1,91 @@
+"""Bodies of requests: so many bytes at most, within so many seconds."""
+
+import asyncio
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from softhash.server.limits import Limits
+from softhash.server.problems import Problem
+
+LINGER_SECONDS = 2.0  # a client that still sends would not see the answer, were we to hang up
+
+
+class BodyGuard:
+    """Refuses bodies that are too long, as soon as that is known, and those that do not arrive."""
+
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self._app, self._limits = app, limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        length = headers.get("content-length", "")
+        if not length.strip("0") and "transfer-encoding" not in headers:
+            await self._app(scope, receive, send)
+            return
+        body = _Body(receive, send, self._limits)
+        if length.isdecimal() and int(length) > self._limits.body_bytes:
+            answer = _too_long(self._limits).response()
+            await answer(scope, body.receive, body.send)
+        else:
+            await self._app(scope, body.receive, body.send)
+
+
+class _Body:
+    """One request's body as it comes in.
+
+    Where an answer is ready before the whole body is there, the rest is read and dropped for a
+    moment, and then the connection is closed: it cannot be used for another request.
+    """
+
+    def __init__(self, receive: Receive, send: Send, limits: Limits) -> None:
+        self._receive, self._send, self._limits = receive, send, limits
+        self._deadline = asyncio.get_running_loop().time() + limits.body_seconds
+        self._size = 0
+        self._complete = False
+        self._closing = False
+
+    async def receive(self) -> Message:
+        if self._complete:
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            detail = f"the request did not arrive within {self._limits.body_seconds:g} s"
+            hint = "send a smaller picture, or send it faster"
+            raise Problem(408, "slow-upload", detail, hint) from None
+        self._size += len(message.get("body", b""))
+        self._complete = not message.get("more_body", False)
+        if self._size > self._limits.body_bytes:
+            raise _too_long(self._limits)
+        return message
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and not self._complete:
+            self._closing = True
+            headers = [*message["headers"], (b"connection", b"close")]
+            message = {**message, "headers": headers}
+        last = message["type"] == "http.response.body" and not message.get("more_body", False)
+        if not (last and self._closing):
+            await self._send(message)
+            return
+        await self._send({**message, "more_body": True})
+        await self._drop_rest()
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _drop_rest(self) -> None:
+        message: Any = {"more_body": not self._complete}
+        try:
+            async with asyncio.timeout(LINGER_SECONDS):
+                while message.get("more_body", False):
+                    message = await self._receive()
+        except TimeoutError:
+            pass
+
+
+def _too_long(limits: Limits) -> Problem:
+    detail = f"the request has more than {limits.body_bytes:,} bytes"
+    return Problem(413, "too-large", detail, "send a smaller picture")

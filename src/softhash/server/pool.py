@@ -1,0 +1,57 @@
+"""Work away from the event loop, in so many threads and with so much of it waiting."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from softhash.server.problems import RETRY, Problem
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class Pool:
+    """Threads with a bounded queue: what does not fit is refused at once, not piled up.
+
+    Args:
+        name: of the work, for threads and messages.
+        workers: threads.
+        waiting: calls that may wait for one.
+        seconds: that a call may take, waiting included.
+
+    """
+
+    def __init__(self, name: str, workers: int, waiting: int, seconds: float) -> None:
+        self._name, self._seconds = name, seconds
+        self._executor = ThreadPoolExecutor(workers, thread_name_prefix=f"softhash-{name}")
+        self._room = threading.Semaphore(workers + waiting)
+
+    async def run(
+        self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
+    ) -> Result:
+        """Call `work` in a thread and wait for it.
+
+        A thread cannot be stopped: after the time limit the client is told, and the thread stays
+        taken until its work ends.
+        """
+        if not self._room.acquire(blocking=False):
+            hint = "try again in a moment"
+            raise Problem(503, "busy", f"too much {self._name} is waiting", hint, RETRY)
+        future = self._executor.submit(work, *args, **kwargs)
+        future.add_done_callback(lambda _: self._room.release())
+        deadline = asyncio.timeout(self._seconds)
+        try:
+            async with deadline:
+                return await asyncio.wrap_future(future)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            detail = f"{self._name} took longer than {self._seconds:g} s"
+            hint = "try again later, or with a smaller picture"
+            raise Problem(503, "slow", detail, hint, RETRY) from None
+
+    def close(self) -> None:
+        """Drop what waits; what runs ends by itself."""
+        self._executor.shutdown(wait=False, cancel_futures=True)

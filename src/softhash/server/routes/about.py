@@ -1,0 +1,65 @@
+"""What the index is, and how the server is."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse, Response
+
+from softhash.server import limits as bounds
+from softhash.server.measures import MEDIA_TYPE
+from softhash.server.openapi import problems
+from softhash.server.schemas import About, Health
+from softhash.server.service import Service, service_of
+
+router = APIRouter(tags=["about"])
+
+
+@router.get("/api/v1/health", response_model=Health, responses=problems(503))
+async def health(request: Request) -> Response:
+    """Tell that the server and its index answer."""
+    service = service_of(request)
+    items = await service.searches.run(len, service.index)
+    return JSONResponse({"status": "ok", "items": items})
+
+
+@router.get("/api/v1/index", response_model=About, responses=problems(503))
+async def about(request: Request) -> Response:
+    """Describe the index, and say how much may be asked for."""
+    service = service_of(request)
+    version = await service.version()
+    found = await service.about.get(version, service.searches, lambda: _about(service))
+    return JSONResponse(found)
+
+
+def _about(service: Service) -> dict[str, Any]:
+    index, limits = service.index, service.limits
+    return {
+        "items": len(index),
+        "bits": index.bits,
+        "model": index.store.meta.model,
+        "root": index.root.name if index.root else "",
+        "labels": index.store.labels(),
+        "classes": list(index.hasher.classes) if service.encodes else [],
+        "encodes": service.encodes,
+        "writable": service.writable,
+        "limits": {
+            "max_k": bounds.MAX_K,
+            "max_offset": bounds.MAX_OFFSET,
+            "max_page": bounds.MAX_PAGE,
+            "max_bytes": limits.body_bytes,
+            "max_pixels": limits.pixels,
+            "widths": [int(width) for width in bounds.Width],
+        },
+    }
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {}}}, **problems(503)},
+)
+async def metrics(request: Request) -> Response:
+    """Tell Prometheus what happened so far."""
+    service = service_of(request)
+    items = await service.searches.run(len, service.index)
+    return Response(service.measures.text(items), media_type=MEDIA_TYPE)

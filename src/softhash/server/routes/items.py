@@ -1,0 +1,97 @@
+"""Items and their pictures; files are reached by an item's id alone."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi import Path as InPath
+from starlette.responses import JSONResponse, Response
+
+from softhash.decoding import ImageError
+from softhash.errors import InputError
+from softhash.index.items import UnknownItemError
+from softhash.server.limits import MAX_ID, Width
+from softhash.server.openapi import problems
+from softhash.server.problems import Problem
+from softhash.server.schemas import Browse, ItemView, Page, item_view
+from softhash.server.service import Service, service_of
+from softhash.server.thumbnails import tag_of
+
+router = APIRouter(prefix="/api/v1/items", tags=["items"])
+
+ItemId = Annotated[int, InPath(ge=0, le=MAX_ID)]
+KEEP = "private, max-age=300"
+
+
+@router.get("", response_model=Page, responses=problems(422, 503))
+async def items(request: Request, wanted: Annotated[Browse, Query()]) -> Response:
+    """List items in the order of their ids, page by page."""
+    service = service_of(request)
+    return JSONResponse(await service.searches.run(_page, service, wanted))
+
+
+def _page(service: Service, wanted: Browse) -> dict[str, Any]:
+    limit = wanted.limit + 1  # one more tells whether there is another page
+    found = service.index.store.items(after=wanted.after, limit=limit, where=wanted.where)
+    shown = found[: wanted.limit]
+    more = len(found) > len(shown)
+    views = [item_view(item, service.shows) for item in shown]
+    return {"items": views, "next": shown[-1].id if more else None}
+
+
+@router.get("/{id}", response_model=ItemView, responses=problems(404, 422, 503))
+async def item(request: Request, id: ItemId) -> Response:
+    """Fetch an item."""
+    service = service_of(request)
+    return JSONResponse(item_view(await service.searches.run(service.index.get, id), service.shows))
+
+
+@router.get(
+    "/{id}/image",
+    response_class=Response,
+    responses={
+        200: {"content": {"image/jpeg": {}}},
+        304: {"description": "The client has it."},
+        **problems(404, 410, 422, 503),
+    },
+)
+async def image(
+    request: Request,
+    id: ItemId,
+    width: Width = Width.MIDDLE,
+    if_none_match: Annotated[str, Header()] = "",
+) -> Response:
+    """Fetch an item's picture as a JPEG of that width, or of its own where that is less."""
+    service = service_of(request)
+    path, tag = await service.searches.run(_find, service, id, width)
+    headers = {"ETag": f'"{tag}"', "Cache-Control": KEEP}
+    if tag in if_none_match:
+        return Response(status_code=304, headers=headers)
+    data = service.thumbnails.get(tag)
+    if data is None:
+        data = await service.pictures.run(_make, service, path, width, tag)
+    return Response(data, headers=headers, media_type="image/jpeg")
+
+
+def _find(service: Service, id: int, width: int) -> tuple[Path, str]:
+    item = service.index.get(id)
+    name = item.entry.file_name
+    try:
+        path = service.index.path(item)
+        return path, tag_of(path, width)
+    except UnknownItemError:
+        raise
+    except InputError as error:
+        raise Problem(404, "no-picture", str(error)) from None
+    except (OSError, ValueError):
+        hint = "run `softhash index` again"
+        raise Problem(410, "gone", f"the file {name} is not there any more", hint) from None
+
+
+def _make(service: Service, path: Path, width: int, tag: str) -> bytes:
+    try:
+        return service.thumbnails.make(path, width, tag)
+    except ImageError:
+        detail = f"the file {path.name} cannot be opened any more"
+        hint = "`softhash check` says why"
+        raise Problem(404, "broken-picture", detail, hint) from None

@@ -1,0 +1,20 @@
+"""How good the index is."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse, Response
+
+from softhash.server.openapi import problems
+from softhash.server.quality import quality
+from softhash.server.schemas import Quality
+from softhash.server.service import service_of
+
+router = APIRouter(prefix="/api/v1", tags=["about"])
+
+
+@router.get("/report", response_model=Quality, responses=problems(422, 503))
+async def report(request: Request) -> Response:
+    """Search for a sample of the labelled items, and measure what is found by shared labels."""
+    service = service_of(request)
+    version = await service.version()
+    found = await service.report.get(version, service.pictures, lambda: quality(service.index))
+    return JSONResponse(found)

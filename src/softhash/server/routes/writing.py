@@ -1,0 +1,92 @@
+"""Adding and removing items, for whoever has the token."""
+
+import hmac
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from fastapi.routing import APIRoute
+from starlette.responses import JSONResponse, Response
+
+from softhash.index.items import Item, UnknownItemError
+from softhash.server import uploads
+from softhash.server.openapi import FORM, UPLOAD, problems
+from softhash.server.problems import Problem
+from softhash.server.routes.items import ItemId
+from softhash.server.schemas import ItemForm, ItemView, item_view
+from softhash.server.service import Service, service_of
+
+
+class TokenRoute(APIRoute):
+    """Looks at the token before anything of the body is read."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Put the check before the handler."""
+        handle = super().get_route_handler()
+
+        async def checked(request: Request) -> Response:
+            check_token(service_of(request), request.headers.get("authorization", ""))
+            return await handle(request)
+
+        return checked
+
+
+router = APIRouter(prefix="/api/v1/items", tags=["writing"], route_class=TokenRoute)
+
+TOKEN: dict[str, Any] = {"security": [{"token": []}]}
+
+
+def check_token(service: Service, header: str) -> None:
+    """Refuse whoever may not write; how long that takes tells nothing about the token."""
+    if not service.writable or not service.token:
+        hint = "start it with `softhash serve INDEX --writable`"
+        raise Problem(403, "read-only", "this server does not change its index", hint)
+    kind, _, given = header.partition(" ")
+    right = hmac.compare_digest(given.strip().encode("latin-1"), service.token.encode())
+    if kind.lower() != "bearer" or not right:
+        hint = "send `Authorization: Bearer TOKEN` with the token that the server was started with"
+        headers = {"WWW-Authenticate": 'Bearer realm="softhash"'}
+        raise Problem(401, "token", "the token is missing or wrong", hint, headers)
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=ItemView,
+    responses=problems(401, 403, 409, *UPLOAD),
+    openapi_extra=TOKEN,
+)
+async def add(request: Request, form: Annotated[ItemForm, Form(**FORM)]) -> Response:
+    """Store a picture below the index's root, under a name that is free, and add it."""
+    service = service_of(request)
+    name = uploads.safe_name(form.file_name or form.image.filename or "")
+    data = await form.image.read()
+    labels = tuple(dict.fromkeys(form.label))
+    item = await service.pictures.run(_add, service, name, data, labels)
+    return JSONResponse(item_view(item, service.shows), status_code=201)
+
+
+def _add(service: Service, name: str, data: bytes, labels: tuple[str, ...]) -> Item:
+    code = service.encode(data)  # first: what is no picture never comes to the disk
+    with service.writing:
+        return uploads.add(service.index, name, data, labels, code)
+
+
+@router.delete(
+    "/{id}",
+    status_code=204,
+    response_class=Response,
+    responses=problems(401, 403, 404, 422, 503),
+    openapi_extra=TOKEN,
+)
+async def remove(request: Request, id: ItemId) -> Response:
+    """Remove an item from the index; its file stays."""
+    service = service_of(request)
+    await service.searches.run(_remove, service, id)
+    return Response(status_code=204)
+
+
+def _remove(service: Service, id: int) -> None:
+    with service.writing:
+        if not service.index.remove(id):
+            raise UnknownItemError(f"no item has the id {id}")

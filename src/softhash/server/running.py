@@ -1,0 +1,90 @@
+"""The application on a socket, until somebody says stop."""
+
+import ipaddress
+import secrets
+import socket
+import sys
+from types import FrameType
+
+import uvicorn
+
+from softhash.errors import UsageError
+from softhash.index import HammingIndex
+from softhash.server import DEFAULT_LIMITS
+from softhash.server.app import build
+
+BACKLOG = 2048
+LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "[::1]"))
+
+
+def run(index: HammingIndex, *, host: str, port: int, writable: bool, token: str | None) -> None:
+    """Serve an index; see `softhash.server.serve`."""
+    made = secrets.token_urlsafe(24) if writable and not token else None
+    local = is_loopback(host)
+    hosts = LOOPBACK_NAMES | {_in_address(host).lower()} if local else None
+    limits = DEFAULT_LIMITS
+    app = build(index, writable=writable, token=token or made, limits=limits, hosts=hosts)
+    listening = _listen(host, port)
+    lines = [f"listening on http://{_in_address(host)}:{listening.getsockname()[1]}"]
+    if made:
+        lines.append(f"token for writing: {made}")
+    if not local:
+        lines.append("note: whoever reaches this address sees all pictures of the index")
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=round(limits.stop_seconds),
+    )
+    with listening:
+        _Server(config, lines).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens, and ends in peace when told to."""
+
+    def __init__(self, config: uvicorn.Config, lines: list[str]) -> None:
+        super().__init__(config)
+        self._lines = lines
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        sys.stderr.write("".join(f"{line}\n" for line in self._lines))
+        sys.stderr.flush()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        # The parent's remembers the signal and raises it again after the end; to be told to stop
+        # and to have stopped is no failure.
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine reaches an address.
+
+    >>> [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "0.0.0.0", "pc.lan")]
+    [True, True, True, False, False]
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
+        # Connections inherit it; without, the second part of every answer waits for 40 ms.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listening
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(
+            f"cannot listen on {host} port {port}: {reason}; give another with --host or --port"
+        ) from error

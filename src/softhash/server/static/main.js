@@ -1,0 +1,120 @@
+// Puts the page together: one view at a time, its state in the address, one place for errors.
+
+import * as api from "./api.js";
+import * as browse from "./browse.js";
+import * as item from "./item.js";
+import { button, count, element } from "./parts.js";
+import * as quality from "./quality.js";
+import * as search from "./search.js";
+import { go, now, visit, watch } from "./state.js";
+import { listen, remember, uploaded } from "./uploads.js";
+
+const VIEWS = { search, item, browse, quality };
+const SOON = 150; // ms before work is worth a sign; most answers come sooner
+
+const at = (id) => document.getElementById(id);
+const say = (text) => { at("status").textContent = text; };
+
+let running = null;
+
+function fail(problem, again) {
+  const { title = "This page made a mistake", message, detail = message, hint } = problem;
+  const lines = [detail, hint].filter(Boolean).map((line) => element("p", {}, line));
+  at("notice").replaceChildren(element("div", {}, element("strong", {}, title), lines),
+    element("div", { class: "ways" }, problem.passes ? button("Try again", again) : null,
+      button("Dismiss", () => { at("notice").hidden = true; }, "plain")));
+  at("notice").hidden = false;
+}
+
+// Run a task whose requests end when a newer one begins; errors show, and what was there stays.
+async function work(task, again) {
+  running?.abort();
+  const mine = new AbortController();
+  running = mine;
+  const sign = setTimeout(() => { at("progress").hidden = false; }, SOON);
+  at("main").setAttribute("aria-busy", "true");
+  try {
+    await task(mine.signal);
+    if (running === mine) at("notice").hidden = true;
+  } catch (problem) {
+    if (running === mine && problem.name !== "AbortError") fail(problem, again);
+  } finally {
+    clearTimeout(sign);
+    if (running === mine) {
+      at("progress").hidden = true;
+      at("main").removeAttribute("aria-busy");
+    }
+  }
+}
+
+async function take(file, context) {
+  if (!file.type.startsWith("image/")) {
+    const title = `${file.name || "This"} is not a picture`;
+    fail({ title, hint: "Give a JPEG, PNG or WebP file." });
+    return;
+  }
+  say("Reading the picture");
+  await work(async (signal) => {
+    const { query } = await api.search({ image: file, k: 1 }, signal);
+    remember(query.code, file, query.labels ?? []);
+    const kept = now().view === "search" ? now() : {};
+    context.refresh({ ...kept, view: "search", id: null, code: query.code });
+  }, () => take(file, context));
+}
+
+function follow(context) {
+  let shown = null;
+  let update = null;
+
+  const show = (state, back) => work(async (signal) => {
+    const { y } = visit();
+    const { view } = state;
+    mark(view);
+    if (shown !== view) {
+      at("main").replaceChildren();
+      update = VIEWS[view].mount(at("main"), context);
+      shown = view;
+    }
+    const same = context.last === subject(state);
+    const title = await update(state, signal);
+    context.last = subject(state);
+    document.title = `${title} · softhash`;
+    if (back) scrollTo(0, y);
+    else if (!same) scrollTo(0, 0);
+    if (context.moved && !same) at("main").focus({ preventScroll: true });
+    context.moved = true;
+  }, () => show(state, back));
+
+  context.refresh = (state) => {
+    shown = null; // a picture of a code that is shown already may have come
+    if (go(state) === false) show(now(), false);
+  };
+  watch(show);
+}
+
+// What a state is about: filters may change without the page jumping to its top.
+const subject = ({ view, id, code }) => [view, id, code].join();
+
+function mark(view) {
+  for (const anchor of document.querySelectorAll("nav a")) {
+    if (anchor.dataset.view === view) anchor.setAttribute("aria-current", "page");
+    else anchor.removeAttribute("aria-current");
+  }
+}
+
+async function begin() {
+  let index;
+  await work(async () => { index = await api.index(); }, begin);
+  if (!index) return;
+  at("facts").textContent =
+    `${count(index.items, "picture", "pictures")} · ${count(index.bits, "bit", "bits")}`;
+  const context = { index, say, work, upload: uploaded, pick: () => at("picture").click() };
+  listen(at("picture"), at("drop"), (file) => take(file, context));
+  follow(context);
+}
+
+at("skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address is the page's state
+  at("main").focus();
+});
+begin();

@@ -1,0 +1,76 @@
+"""Pictures from clients, as files below the index's root."""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from softhash.formats._files import IMAGE_SUFFIXES
+from softhash.index import HammingIndex
+from softhash.index.items import Entry, Item
+from softhash.server.problems import Problem
+
+MAX_NAME_BYTES = 200  # file systems take 255, and the file has a longer name while it is written
+
+
+def safe_name(given: str) -> str:
+    """Return a name that is nothing but the name of a picture's file, or refuse it.
+
+    >>> safe_name("dog at the sea.jpg")
+    'dog at the sea.jpg'
+    """
+    plain = given.isprintable() and not set('/\\:*?"<>|') & set(given)
+    if not plain or given != given.strip() or given.startswith("."):
+        raise _refused(given, "is no plain file name", "send letters and digits, no path")
+    if len(given.encode()) > MAX_NAME_BYTES:
+        raise _refused(given[:20] + "…", "is too long", f"use up to {MAX_NAME_BYTES} bytes")
+    if Path(given).suffix.lower() not in IMAGE_SUFFIXES:
+        known = ", ".join(sorted(IMAGE_SUFFIXES))
+        raise _refused(given, "does not end as a picture does", f"use one of {known}")
+    return given
+
+
+def add(index: HammingIndex, name: str, data: bytes, labels: tuple[str, ...], code: bytes) -> Item:
+    """Store a picture that was encoded, and add it; nothing is ever overwritten."""
+    if index.root is None:
+        detail = "the index holds codes only, and no folder to put pictures into"
+        raise Problem(409, "no-root", detail, "add a folder with `softhash index` first")
+    if index.store.find_names([name]):
+        raise _taken(name)
+    path = index.root / name
+    _write_new(path, data)
+    try:
+        status = path.stat()
+        digest = hashlib.sha256(data).hexdigest()
+        entry = Entry(name, labels, status.st_size, status.st_mtime_ns, digest)
+        added = index.add_codes(np.frombuffer(code, np.uint8)[np.newaxis], [entry])
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return Item(added[0], entry, code)
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    """Write a file that appears whole, under a name that nothing has."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".upload-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        os.link(name, path)  # unlike a renaming, it fails where something is
+    except FileExistsError:
+        raise _taken(path.name) from None
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _refused(name: str, reason: str, hint: str) -> Problem:
+    return Problem(422, "file-name", f"the file name {name!r} {reason}", hint)
+
+
+def _taken(name: str) -> Problem:
+    return Problem(409, "name-taken", f"there is a {name!r} already", "send another file_name")

@@ -1,0 +1,97 @@
+"""A store in plain Python, slow and obvious: what every real one must agree with."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+
+from softhash.errors import InputError
+from softhash.index.items import Item, Near, UnknownItemError
+from softhash.index.store import EVERYTHING, Meta
+
+
+class MemoryStore:
+    """Items in a dict; distances by counting bits one by one."""
+
+    def __init__(self, meta: Meta, location: str = "memory", model_folder: Path = Path("nowhere")):
+        self.meta, self.location, self.model_folder = meta, location, model_folder
+        self.version = 0
+        self._items: dict[int, Item] = {}
+        self._ids = itertools.count()
+
+    @classmethod
+    def create(cls, location, meta):
+        return cls(meta, location)
+
+    def set_root(self, root):
+        self.meta = Meta(self.meta.bits, self.meta.model, root)
+
+    def __len__(self):
+        return len(self._items)
+
+    def add(self, codes, entries):
+        names = [entry.file_name for entry in entries]
+        if self.find_names(names) or len(set(names)) < len(names):
+            raise InputError("there already")
+        return self.upsert(codes, entries)
+
+    def upsert(self, codes, entries):
+        self.version += 1
+        ids = []
+        for code, entry in zip(codes, entries, strict=True):
+            known = self.find_names([entry.file_name])
+            id = known.get(entry.file_name)
+            id = next(self._ids) if id is None else id
+            self._items[id] = Item(id, entry, bytes(code))
+            ids.append(id)
+        return ids
+
+    def revise(self, entries):
+        self.version += 1
+        for id, entry in entries.items():
+            self._items[id] = self.get([id])[0]._replace(entry=entry)
+
+    def remove(self, ids):
+        self.version += 1
+        return sum(self._items.pop(id, None) is not None for id in ids)
+
+    def get(self, ids):
+        for id in ids:
+            if id not in self._items:
+                raise UnknownItemError(f"no item has the id {id}")
+        return [self._items[id] for id in ids]
+
+    def find_names(self, file_names):
+        known = {item.entry.file_name: id for id, item in self._items.items()}
+        return {name: known[name] for name in file_names if name in known}
+
+    def find_content(self, sha256):
+        return next((i.id for i in self.items(limit=10**9) if i.entry.sha256 == sha256), None)
+
+    def search(self, codes, k, *, offset=0, radius=None, where=EVERYTHING):
+        return [self._ranking(code, radius, where)[offset : offset + k] for code in codes]
+
+    def _ranking(self, code, radius, where):
+        near = [
+            Near(int(np.bitwise_count(np.frombuffer(i.code, np.uint8) ^ code).sum()), i.id)
+            for i in self._items.values()
+            if where.keeps(i.entry.labels)
+        ]
+        return sorted(one for one in near if radius is None or one.distance <= radius)
+
+    def items(self, *, after=-1, limit=100, where=EVERYTHING):
+        kept = [self._items[id] for id in sorted(self._items) if id > after]
+        return [item for item in kept if where.keeps(item.entry.labels)][:limit]
+
+    def scan(self):
+        return ((item.id, item.entry) for item in self.items(limit=10**9))
+
+    def labels(self):
+        every = [label for item in self._items.values() for label in item.entry.labels]
+        return {label: every.count(label) for label in sorted(set(every))}
+
+    def verify(self, progress=None):
+        return []
+
+    def close(self):
+        pass

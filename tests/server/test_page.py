@@ -1,0 +1,196 @@
+"""What people do on the page, in a real browser, against what the index itself answers."""
+
+import re
+from collections import Counter
+
+import pytest
+from browsing import folded, hand_over
+from serving import jpeg
+
+api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+expect = api.expect
+
+PAGE = 24
+
+
+@pytest.fixture
+def picture(drawn):
+    """A file that is in the index, so that its labels are known."""
+    return sorted(drawn.glob("*.png"))[3]
+
+
+def code_of(index, picture):
+    return index.hasher.encode(picture, device="cpu")[0].tobytes().hex()
+
+
+def ids(hits):
+    return [hit.id for hit in folded(hits)]
+
+
+def crowded(index):
+    """An item that has several equal codes among its nearest, and not only those."""
+    for item in index.store.items():
+        codes = Counter(hit.code for hit in index.search(id=item.id, k=PAGE))
+        if len(codes) > 1 and max(codes.values()) > 1:
+            return item.id
+    raise AssertionError("no two pictures have the same code")
+
+
+def test_page_finds_an_uploaded_picture(visitor, index, picture):
+    page = visitor.open()
+    page.set_input_files("#picture", picture)
+    expect(page.locator(".query img")).to_have_attribute("src", re.compile("^blob:"))
+    code = code_of(index, picture)
+    assert visitor.address() == f"#/search?code={code}"
+    found = index.search(code=code, k=PAGE)
+    assert visitor.hits() == ids(found)
+    wanted = index.labels_of(picture)
+    frames = page.locator(".hits .card").evaluate_all("all => all.map(one => one.dataset.frame)")
+    shared = [len(set(hit.labels) & set(wanted)) for hit in folded(found)]
+    assert frames == ["none" if not n else "all" if n == len(wanted) else "some" for n in shared]
+    assert "all of the query’s labels" in page.locator("ul.legend").inner_text()
+
+
+def test_page_says_that_labels_of_a_foreign_picture_are_unknown(visitor):
+    page = visitor.open()
+    page.set_input_files(
+        "#picture", {"name": "red.jpg", "mimeType": "image/jpeg", "buffer": jpeg()}
+    )
+    expect(page.locator("p.legend")).to_contain_text("not known")
+    frames = page.locator(".hits .card").evaluate_all("all => all.map(one => one.dataset.frame)")
+    assert set(frames) == {"unknown"}
+
+
+@pytest.mark.parametrize("event", ["paste", "drop"])
+def test_page_takes_a_picture_that_is_handed_over(visitor, index, picture, event):
+    page = visitor.open("#/browse")
+    if event == "drop":
+        hand_over(page, "dragenter", "a.png", b"")
+        expect(page.locator("#drop")).to_be_visible()
+    hand_over(page, event, "a.png", picture.read_bytes(), "image/png")
+    expect(page.locator(".query h2")).to_have_text("a.png")
+    expect(page.locator("#drop")).to_be_hidden()
+    assert visitor.hits() == ids(index.search(code=code_of(index, picture), k=PAGE))
+
+
+def test_page_refuses_a_file_that_is_no_picture(visitor):
+    page = visitor.open()
+    hand_over(page, "drop", "notes.txt", b"words", "text/plain")
+    expect(page.locator("#notice")).to_contain_text("notes.txt is not a picture")
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.locator("#notice")).to_be_hidden()
+
+
+def test_page_asks_for_a_label_then_leaves_it_out(visitor, index):
+    page = visitor.open("#/search?id=3")
+    chip = page.locator('.chip[data-label="tree"]')
+    for state, query in (
+        ("true", {"labels": ["tree"]}),
+        ("mixed", {"not_labels": ["tree"]}),
+        ("false", {}),
+    ):
+        chip.click()
+        expect(chip).to_have_attribute("aria-pressed", state)
+        visitor.wait()
+        assert visitor.hits() == ids(index.search(id=3, k=PAGE, **query))
+        assert ("tree" in visitor.address()) == bool(query)
+    page.go_back()
+    expect(chip).to_have_attribute("aria-pressed", "mixed")
+    visitor.wait()
+    assert visitor.hits() == ids(index.search(id=3, k=PAGE, not_labels=["tree"]))
+
+
+def test_page_narrows_to_a_radius_and_says_when_nothing_is_left(visitor, index):
+    lonely = next(
+        item.id for item in index.store.items() if not index.search(id=item.id, max_distance=0)
+    )
+    page = visitor.open(f"#/search?id={lonely}")
+    page.locator("#radius").press("Home")
+    expect(page.locator(".empty")).to_contain_text("Nothing within 0 bits")
+    assert visitor.address() == f"#/search?id={lonely}&radius=0"
+    page.locator("#radius").press("ArrowRight")
+    page.locator("#radius").press("ArrowRight")
+    page.wait_for_url(re.compile("radius=2"))
+    visitor.wait()
+    assert visitor.hits() == ids(index.search(id=lonely, k=PAGE, max_distance=2))
+    page.locator("#radius").press("Home")
+    page.get_by_role("button", name="Any distance").click()
+    expect(page.locator(".empty")).to_have_count(0)
+    assert visitor.hits() == ids(index.search(id=lonely, k=PAGE))
+
+
+def test_page_says_that_no_picture_has_these_labels(visitor):
+    page = visitor.open("#/search?id=3&label=sky&without=sky")
+    expect(page.locator(".empty")).to_contain_text("No picture has these labels")
+    page.locator(".empty").get_by_role("button", name="Clear labels").click()
+    expect(page.locator(".hits .card")).to_have_count(PAGE)
+
+
+def test_page_goes_to_similar_pictures_and_back(visitor, index):
+    page = visitor.open("#/search?id=3&label=sky")
+    before = visitor.hits()
+    chosen = before[0]
+    page.locator(f'.card[data-id="{chosen}"] .action').click()
+    expect(page.locator(".query h2")).to_have_text(index.get(chosen).entry.file_name)
+    after = visitor.hits()
+    assert after == ids(index.search(id=chosen, k=PAGE, labels=["sky"]))
+    page.go_back()
+    expect(page.locator(".query h2")).to_have_text(index.get(3).entry.file_name)
+    assert visitor.hits() == before
+    page.go_forward()
+    expect(page.locator(".query h2")).to_have_text(index.get(chosen).entry.file_name)
+    assert visitor.hits() == after
+
+
+def test_page_folds_identical_codes(visitor, index):
+    query = crowded(index)
+    hits = index.search(id=query, k=PAGE)
+    page = visitor.open(f"#/search?id={query}")
+    cards = page.locator(".hits .card:visible")
+    expect(cards).to_have_count(len({hit.code for hit in hits}))
+    fold = page.locator(".fold").first
+    more = int(re.match(r"(\d+) more with the same code", fold.inner_text())[1])
+    fold.click()
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    expect(cards).to_have_count(len({hit.code for hit in hits}) + more)
+    fold.click()
+    expect(cards).to_have_count(len({hit.code for hit in hits}))
+
+
+def test_page_shows_more_and_still_does_after_back(visitor, index):
+    page = visitor.open("#/search?id=3")
+    page.get_by_role("button", name="More", exact=True).click()
+    everything = ids(index.search(id=3, k=len(index)))
+    expect(page.locator(".hits .card")).to_have_count(len(everything))
+    assert visitor.hits() == everything
+    expect(page.get_by_role("button", name="More", exact=True)).to_be_hidden()
+    page.locator("nav a", has_text="Browse").click()
+    expect(page.locator("h1")).to_have_text("Browse")
+    page.go_back()
+    expect(page.locator(".hits .card")).to_have_count(len(everything))
+
+
+def test_page_shows_a_problem_and_keeps_the_last_results(visitor):
+    page = visitor.open("#/search?id=3")
+    before = visitor.hits()
+    page.evaluate("() => { location.hash = '#/search?id=99999'; }")
+    expect(page.locator("#notice")).to_contain_text("no item has the id 99999")
+    assert visitor.hits() == before
+    page.go_back()
+    expect(page.locator("#notice")).to_be_hidden()
+    assert all("404" in error for error in visitor.errors)
+    visitor.errors.clear()
+
+
+def test_page_says_that_the_server_is_away_and_tries_again(visitor, index):
+    page = visitor.open("#/search?id=3")
+    before = visitor.hits()
+    page.route("**/api/**", lambda route: route.abort())
+    page.locator('.chip[data-label="tree"]').click()
+    expect(page.locator("#notice")).to_contain_text("The server does not answer")
+    assert visitor.hits() == before
+    page.unroute("**/api/**")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#notice")).to_be_hidden()
+    assert visitor.hits() == ids(index.search(id=3, k=PAGE, labels=["tree"]))
+    visitor.errors.clear()
