@@ -140,6 +140,7 @@ class Lance:
 def milvus_store(folder: Path) -> Iterator[OfStore]:
     """Start a Milvus server in a folder, with our store on it."""
     from milvus import MilvusServer
+
     from softhash.index.milvus import MilvusStore
 
     server = MilvusServer()

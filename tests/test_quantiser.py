@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from softhash import Hasher, UsageError, evaluate, unpack
+from softhash import HammingIndex, Hasher, UsageError, evaluate, unpack
 from softhash.heads import QuantiserHead, make_head
 from softhash.model.config import ModelConfig
 from softhash.quantiser import (
@@ -144,9 +144,12 @@ def test_a_quantising_hasher_is_saved_loaded_and_encodes(tmp_path):
     assert torch.equal(loaded.network.head.codebooks, head.codebooks)
 
 
-def test_hamming_evaluation_refuses_a_quantising_hasher(tmp_path):
+def test_whatever_goes_by_hamming_distance_refuses_a_quantising_hasher(tmp_path):
     with pytest.raises(UsageError, match="indices of codebooks"):
         evaluate(quantising_hasher(), None, None)
+    with pytest.raises(UsageError, match="indices of codebooks"):
+        HammingIndex.create(tmp_path / "index", quantising_hasher())
+    assert not (tmp_path / "index").exists()
 
 
 def test_a_head_quantises_in_evaluation_mode_only():

@@ -1,18 +1,15 @@
 """Many runs on one split: a grid of recipes, one row of results a cell, kept as they finish.
 
-A benchmark file is a recipe with a table ``[grid]`` of lists; every combination is a cell.
-Settings of the method are named as ``"settings.alpha"``, and may be given in terms of the bits, as
-``"5/q"``.
-Features (or decoded pictures) are computed once and shared. A cell that fails is reported, and the
-rest is done; a grid that is run again does only what is missing.
+`grids.expand` makes the recipes of a benchmark file. Features (or decoded pictures) are computed
+once and shared. A cell that fails is reported, and the rest is done; a grid that is run again does
+only what is missing.
 """
 
 import json
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,45 +18,24 @@ import torch
 from torch import Tensor
 
 from softhash import __version__
-from softhash.codes import Codes, pack, unpack
+from softhash.codes import Codes
 from softhash.devices import pick_device
-from softhash.distances import evaluate_distances
-from softhash.errors import InputError, UsageError
-from softhash.evaluation import TIES, Report, evaluate_codes
+from softhash.evaluation import CURVE_POINTS, Report
 from softhash.features import features_of
 from softhash.fitting import Options, fit_pixels, hasher_of, train_head
-from softhash.loading import Progress
+from softhash.grids import expand
+from softhash.hasher import Hasher
 from softhash.pixels import load_all
 from softhash.protocols.splits import Split
 from softhash.recipe import Recipe
+from softhash.results import Row, read_rows
+from softhash.sides import Sides, encode, quantiser_distances
+
+__all__ = ["Material", "Row", "expand", "prepare", "read_rows", "run_cell", "run_grid"]
 
 CUTS = (100, 1000, 5000, "all")
-ENCODED_AT_ONCE = 256
-
-Row = dict[str, Any]
-
-
-def expand(content: Mapping[str, Any]) -> list[Recipe]:
-    """Make a recipe of every combination in the grid.
-
-    >>> [r.bits for r in expand({"method": "idhn", "grid": {"bits": [12, 24], "seed": [0, 1]}})]
-    [12, 12, 24, 24]
-    """
-    base = {key: value for key, value in content.items() if key != "grid"}
-    grid = dict(content.get("grid", {}))
-    for name, values in grid.items():
-        if not isinstance(values, list) or not values:
-            raise UsageError(f"grid key {name} is {values!r}; give a list of values")
-    recipes = []
-    for chosen in product(*grid.values()):
-        values, settings = dict(base), dict(base.get("settings", {}))
-        for name, value in zip(grid, chosen, strict=True):
-            if name.startswith("settings."):
-                settings[name.removeprefix("settings.")] = value
-            else:
-                values[name] = value
-        recipes.append(Recipe.of(**{**values, "settings": settings}))
-    return recipes
+HITS = 20  # of each query whose nearest pictures a row names, as in the paper's figure
+CURVE_DIGITS = 5  # more would be noise, and make rows long
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +48,7 @@ class Material:
     query: Tensor
     database: Tensor
     split: Split
+    names: Sequence[str]  # files of the inputs
 
 
 def prepare(split: Split, recipe: Recipe, options: Options) -> Material:
@@ -101,11 +78,12 @@ def prepare(split: Split, recipe: Recipe, options: Options) -> Material:
         torch.from_numpy(parts["query"]),
         torch.from_numpy(parts["database"]),
         split,
+        [images.file_names[i] for i in readable],
     )
 
 
-def run_cell(recipe: Recipe, material: Material, options: Options) -> Row:
-    """Train, encode and measure one cell."""
+def run_cell(recipe: Recipe, material: Material, options: Options, *, sheets: int = 0) -> Row:
+    """Train, encode and measure one cell; name the nearest pictures of a few queries."""
     device = torch.device(pick_device(options.device))
     started = time.perf_counter()
     hasher = hasher_of(recipe)
@@ -118,13 +96,17 @@ def run_cell(recipe: Recipe, material: Material, options: Options) -> Row:
         network = hasher.network
     trained = time.perf_counter()
     codes = encode(network.to(device), material.inputs, device)
-    evaluate = _by_quantiser if hasher.ranking == "quantiser" else _by_hamming
-    reports = evaluate(network, codes, material, recipe.bits)
+    sides = _sides(network, codes, material, hasher)
+    report = sides.report(CUTS, curves=curve_points(len(material.database)))
+    stable = sides.report(CUTS, ties="stable")
     return {
         "recipe": recipe.as_dict(),
-        "metrics": dict(reports["expected"].metrics),
-        "metrics_stable": dict(reports["stable"].metrics),
-        "contract": dict(reports["expected"].contract) | {"split": material.split.sha256},
+        "metrics": dict(report.metrics),
+        "metrics_stable": dict(stable.metrics),
+        "contract": dict(report.contract) | {"split": material.split.sha256},
+        "data": _data(material.split),
+        "curves": _rounded(report),
+        "hits": _hits(sides, material, sheets),
         "seconds": {
             "train": trained - started,
             "encode and evaluate": time.perf_counter() - trained,
@@ -133,49 +115,72 @@ def run_cell(recipe: Recipe, material: Material, options: Options) -> Row:
     }
 
 
-@torch.no_grad()
-def encode(network: Any, inputs: Tensor, device: torch.device) -> Codes:
-    """Encode features or pixels by a network, a few at a time."""
-    network.eval()
-    parts = [
-        network(part.to(device)).float().cpu() for part in torch.split(inputs, ENCODED_AT_ONCE)
-    ]
-    return pack(torch.cat(parts).numpy())
-
-
-def _by_hamming(network: Any, codes: Codes, material: Material, bits: int) -> dict[str, Report]:
+def _sides(network: Any, codes: Codes, material: Material, hasher: Hasher) -> Sides:
     query, database = material.query.numpy(), material.database.numpy()
-    sides = codes[query], codes[database], *_labels(material)
-    return {ties: evaluate_codes(*sides, bits=bits, at=CUTS, ties=ties) for ties in TIES}
+    labels, near = material.labels.numpy(), None
+    if hasher.ranking == "quantiser":
+        queries = material.inputs[material.query.to(material.inputs.device)]
+        near = quantiser_distances(network, queries, codes[database], hasher.bits)
+    both = labels[query], labels[database]
+    return Sides((codes[query], codes[database]), both, hasher.bits, near)
 
 
-@torch.no_grad()
-def _by_quantiser(network: Any, codes: Codes, material: Material, bits: int) -> dict[str, Report]:
-    """Rank by the distances of queries, as vectors, to what the codes of the database stand for."""
-    head = getattr(network, "head", network)  # a whole network, or its head on frozen features
-    features = network.features if network is not head else Tensor.float
-    device = head.codebooks.device
-    database = torch.from_numpy(unpack(codes[material.database.numpy()], bits)).to(device)
-    queries = material.inputs[material.query.to(material.inputs.device)]
-    parts = [features(part.to(device)) for part in torch.split(queries, ENCODED_AT_ONCE)]
-    near = head.distances(torch.cat(parts), database).cpu().numpy()
+def curve_points(items: int) -> list[int]:
+    """Choose where curves are measured: to 5,000 as papers draw them, then to the last item.
 
-    def report(ties: str) -> Report:
-        name = "asymmetric quantiser distance"
-        labels = _labels(material)
-        return evaluate_distances(near, *labels, bits=bits, distance=name, at=CUTS, ties=ties)
-
-    return {ties: report(ties) for ties in TIES}
+    >>> curve_points(12125)[:3], curve_points(12125)[48:52], curve_points(12125)[-1]
+    ([100, 200, 300], [4900, 5000, 5712, 6425], 12125)
+    >>> curve_points(1000)[:3], len(curve_points(1000))
+    ([20, 40, 60], 50)
+    """
+    last = CURVE_POINTS[-1]
+    if items <= last:
+        return sorted({-(-items * i // 50) for i in range(1, 51)})
+    return [*CURVE_POINTS, *(last + (items - last) * i // 10 for i in range(1, 11))]
 
 
-def _labels(material: Material) -> tuple[Any, Any]:
-    labels = material.labels.numpy()
-    return labels[material.query.numpy()], labels[material.database.numpy()]
+def _rounded(report: Report) -> dict[str, list[float]]:
+    curves = report.curves.items()
+    return {name: [round(value, CURVE_DIGITS) for value in values] for name, values in curves}
+
+
+def _data(split: Split) -> dict[str, Any]:
+    """Tell what was split and how, without where it lies."""
+    images = split.images
+    return {
+        "name": images.root.name,
+        "format": images.format,
+        "pictures": len(images),
+        "classes": len(images.classes),
+        "protocol": split.protocol,
+        "seed": split.seed,
+        "options": dict(split.options),
+    }
+
+
+def _hits(sides: Sides, material: Material, sheets: int) -> list[dict[str, Any]]:
+    """Name the nearest pictures of the first queries with several labels; ties in file order."""
+    names, query = material.names, material.query.numpy()
+    several = material.labels.numpy()[query].sum(axis=1) > 1
+    shown = np.argsort(~several, kind="stable")[:sheets]
+    if not len(shown):
+        return []
+    database = material.database.numpy()
+    return [
+        {"query": names[query[one]], "nearest": [names[i] for i in database[row]]}
+        for one, row in zip(shown, sides.nearest(shown, HITS), strict=True)
+    ]
 
 
 def _versions(device: torch.device) -> dict[str, str]:
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
-    return {"softhash": __version__, "torch": torch.__version__.split("+")[0], "device": name}
+    return {
+        "softhash": __version__,
+        "torch": torch.__version__.split("+")[0],
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "device": name,
+    }
 
 
 def run_grid(
@@ -185,23 +190,29 @@ def run_grid(
     options: Options,
     *,
     told: Callable[[int, int, Row], None] = lambda done, total, row: None,
-    progress: Progress | None = None,
+    sheets: int = 0,
 ) -> list[str]:
-    """Run the cells that are not in the results yet; return what went wrong, a line a cell."""
+    """Run the cells that are not in the results yet; return what went wrong, a line a cell.
+
+    Cells that share features or pictures come one after the other, whatever the grid's order.
+    """
     finished = [
         (Recipe(**row["recipe"]), row["contract"]["split"]) for row in read_rows(results)
     ]  # a setting that the rows are older than has its default
     waiting = [recipe for recipe in recipes if (recipe, split.sha256) not in finished]
-    shared: dict[tuple[str, str, str, int], Material] = {}
+    _end_last_line(results)
+    shared: dict[tuple[Any, ...], Material] = {}
     failed = []
-    for done, recipe in enumerate(waiting, start=len(recipes) - len(waiting) + 1):
-        key = (recipe.mode, recipe.backbone, recipe.weights, recipe.size)
-        if key not in shared:
-            shared = {key: prepare(split, recipe, options)}  # one at a time: they are large
+    for done, recipe in enumerate(sorted(waiting, key=_inputs), len(recipes) - len(waiting) + 1):
+        key = _inputs(recipe)
         try:
-            row = run_cell(recipe, shared[key], options)
+            if key not in shared:
+                shared = {}  # one at a time: they are large
+                shared[key] = prepare(split, recipe, options)
+            row = run_cell(recipe, shared[key], options, sheets=sheets)
         except Exception as error:  # whatever it is, the other cells are still worth running
             failed.append(f"{recipe.method}, {recipe.bits} bits, seed {recipe.seed}: {error}")
+            options.notes(failed[-1])
             continue
         with results.open("a") as file:
             file.write(json.dumps(row) + "\n")
@@ -209,17 +220,22 @@ def run_grid(
     return failed
 
 
-def read_rows(results: Path) -> list[Row]:
-    """Read the rows that are there; a last line that was cut off does not count."""
-    if not results.exists():
-        return []
-    rows = []
-    lines = results.read_text().split("\n")
-    for number, line in enumerate(lines, start=1):
+def _inputs(recipe: Recipe) -> tuple[Any, ...]:
+    """Name what a cell's inputs depend on."""
+    return recipe.mode, recipe.backbone, recipe.weights, recipe.size
+
+
+def _end_last_line(results: Path) -> None:
+    """Let the next row start on a line of its own: a last line that was cut off is taken away."""
+    content = results.read_bytes() if results.exists() else b""
+    if not content or content.endswith(b"\n"):
+        return
+    start = content.rfind(b"\n") + 1
+    with results.open("r+b") as file:
         try:
-            rows += [json.loads(line)] if line else []
+            json.loads(content[start:])
         except ValueError:
-            if number == len(lines):
-                continue
-            raise InputError(f"{results} line {number} is damaged; remove it") from None
-    return rows
+            file.truncate(start)
+        else:
+            file.seek(0, 2)
+            file.write(b"\n")

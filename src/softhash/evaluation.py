@@ -174,11 +174,7 @@ def evaluate(
     progress: "Progress | None" = None,
 ) -> Report:
     """Encode queries and database, and measure; pictures that cannot be read are left out."""
-    if hasher.ranking != "hamming":
-        raise UsageError(
-            "this model's codes are indices of codebooks (DQN), and their Hamming distance means "
-            "nothing; measure such a method by `softhash bench`, which ranks by its own distance"
-        )
+    hasher.check_hamming()
     found = [hasher.encode_readable(s, device=device, progress=progress) for s in (query, database)]
     labels = [side.labels[f.positions] for side, f in zip((query, database), found, strict=True)]
     report = evaluate_codes(

@@ -96,3 +96,14 @@ def quantisation_log_cosh(u: Tensor) -> Tensor:
     """
     gap = u.abs() - 1
     return (gap + F.softplus(-2 * gap) - torch.log(torch.tensor(2.0, device=u.device))).mean()
+
+
+def squared_distances(u: Tensor) -> Tensor:
+    """Squared Euclidean distances between all outputs, ‖uᵢ − uⱼ‖².
+
+    >>> squared_distances(torch.tensor([[0.0, 0.0], [3.0, 4.0]]))
+    tensor([[ 0., 25.],
+            [25.,  0.]])
+    """
+    norms = u.square().sum(dim=1)
+    return (norms[:, None] + norms[None, :] - 2 * u @ u.T).clamp_min(0)

@@ -139,6 +139,10 @@ class Hasher:
         """What its codes are compared by: `hamming`, or `quantiser` where they are indices."""
         return self._config.ranking
 
+    def check_hamming(self) -> None:
+        """Raise where the Hamming distance of its codes means nothing."""
+        self._config.check_hamming()
+
     @property
     def size(self) -> int | None:
         """Side of the pictures that the backbone takes; others are squeezed to it."""

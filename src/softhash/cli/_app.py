@@ -10,7 +10,19 @@ import typer
 from typer.core import TyperGroup
 
 from softhash import __version__
-from softhash.cli import bench, check, demo, encode, evaluate, export, index, search, serve, train
+from softhash.cli import (
+    bench,
+    check,
+    demo,
+    encode,
+    evaluate,
+    export,
+    index,
+    plot,
+    search,
+    serve,
+    train,
+)
 from softhash.cli import list as list_command
 from softhash.cli._output import fail
 from softhash.errors import SofthashError
@@ -49,6 +61,7 @@ app.command()(search.search)
 app.command()(serve.serve)
 app.command()(evaluate.evaluate)
 app.command()(bench.bench)
+app.command()(plot.plot)
 app.command()(export.export)
 app.command("list")(list_command.list_names)
 

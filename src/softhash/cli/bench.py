@@ -1,11 +1,16 @@
 """``softhash bench``: a grid of runs on one split, kept as they finish."""
 
+import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from softhash.cli._output import fail, say, warn
+
+if TYPE_CHECKING:
+    from softhash.images import ImageSet
 
 
 def bench(
@@ -14,43 +19,101 @@ def bench(
     output: Annotated[Path, typer.Option("-o", "--output", help="A folder for the results.")],
     protocol: Annotated[str, typer.Option(help="How DATA is split.")] = "random",
     split_seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
+    format: Annotated[str | None, typer.Option("--format", help="Layout of DATA.")] = None,
+    concepts: Annotated[
+        int | None, typer.Option(help="How many labels: NUS-WIDE 81 or 21, MIRFlickr 38 or 24.")
+    ] = None,
+    labelled: Annotated[
+        bool, typer.Option("--labelled", help="Leave out pictures without labels altogether.")
+    ] = False,
     only: Annotated[str | None, typer.Option(help="Methods, with commas between.")] = None,
     bits: Annotated[str | None, typer.Option(help="Numbers of bits, with commas.")] = None,
     seeds: Annotated[int | None, typer.Option(help="How many seeds, from 0 on.")] = None,
+    sheets: Annotated[
+        int, typer.Option(min=0, help="Queries whose 20 nearest pictures a row names.")
+    ] = 2,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where it stopped; it does so anyway.")
+    ] = False,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
 ) -> None:
     """Run every cell of a grid that is not in the results yet."""
     from softhash.benchmark import expand, run_grid
     from softhash.cli._progress import progress_of
     from softhash.fitting import Options
-    from softhash.images import ImageSet
     from softhash.recipe import read_toml
 
     content = read_toml(recipe)
-    grid: dict[str, Any] = dict(content.get("grid", {}))
-    if only:
-        grid["method"] = only.split(",")
-    if bits:
-        grid["bits"] = [int(value) for value in bits.split(",")]
-    if seeds:
-        grid["seed"] = list(range(seeds))
+    grid = {**content.get("grid", {}), **_asked_for(only, bits, seeds)}
     recipes = expand({**content, "grid": grid})
-    split = ImageSet.read(data).split(protocol, seed=split_seed)
+    split = _read(data, format, concepts, labelled).split(protocol, seed=split_seed)
     for note in split.notes:
         warn(note)
     output.mkdir(parents=True, exist_ok=True)
+    with progress_of("pictures") as progress:
+        options = Options(device=device, progress=progress, notes=warn)
+        failed = run_grid(
+            recipes, split, output / "results.jsonl", options, told=_Teller(), sheets=sheets
+        )
+    if failed:
+        fail(f"{len(failed)} of {len(recipes)} cells failed; the others are in {output}", code=1)
 
-    def told(done: int, total: int, row: dict[str, Any]) -> None:
+
+def _asked_for(only: str | None, bits: str | None, seeds: int | None) -> dict[str, Any]:
+    """Return the keys of the grid that options replace."""
+    asked: dict[str, Any] = {"method": only.split(",")} if only else {}
+    if bits:
+        asked["bits"] = [_whole_number(value) for value in bits.split(",")]
+    if seeds:
+        asked["seed"] = list(range(seeds))
+    return asked
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"--bits has {text!r}; give whole numbers, as 12,24") from None
+
+
+def _read(data: str, format: str | None, concepts: int | None, labelled: bool) -> "ImageSet":
+    from softhash.formats import detect
+    from softhash.images import ImageSet
+
+    if concepts is None:
+        images = ImageSet.read(data, format)
+    else:
+        images = ImageSet.read(data, format or detect(Path(data)), concepts=concepts)
+    if labelled and images.without_labels.any():
+        warn(f"{int(images.without_labels.sum()):,} pictures without labels are left out")
+        return images.select(~images.without_labels)
+    return images
+
+
+class _Teller:
+    """Says what a cell reached, and how long the rest will take if it goes on like this."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._cells = 0
+
+    def __call__(self, done: int, total: int, row: Mapping[str, Any]) -> None:
+        self._cells += 1
+        each = (time.monotonic() - self._started) / self._cells
+        left = f"  about {_duration(each * (total - done))} left" if done < total else ""
         r = row["recipe"]
         say(
             f"{done:4} of {total}  {r['method']:16} {r['bits']:4} bits  seed {r['seed']}  "
-            f"MAP@5000 {row['metrics']['map@5000']:.4f}  {row['seconds']['train']:.1f} s"
+            f"MAP@5000 {row['metrics']['map@5000']:.4f}  {row['seconds']['train']:.1f} s{left}"
         )
 
-    with progress_of("pictures") as progress:
-        options = Options(device=device, progress=progress, notes=warn)
-        failed = run_grid(recipes, split, output / "results.jsonl", options, told=told)
-    if failed:
-        for line in failed:
-            warn(line)
-        fail(f"{len(failed)} of {len(recipes)} cells failed; the others are in {output}", code=1)
+
+def _duration(seconds: float) -> str:
+    """Say a time in the unit that fits.
+
+    >>> _duration(42), _duration(600), _duration(9000)
+    ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

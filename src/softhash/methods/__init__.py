@@ -1,7 +1,7 @@
 """Hashing methods by name: one paper, one file.
 
->>> "idhn" in METHODS
-True
+>>> METHODS["idhn"].__name__
+'IDHN'
 """
 
 import inspect

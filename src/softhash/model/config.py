@@ -98,6 +98,14 @@ class ModelConfig:
         """What its codes are compared by: `hamming`, or `quantiser` where they are indices."""
         return "quantiser" if self.embedding else "hamming"
 
+    def check_hamming(self) -> None:
+        """Raise where the Hamming distance of its codes means nothing."""
+        if self.ranking != "hamming":
+            raise UsageError(
+                "this model's codes are indices of codebooks (DQN), and their Hamming distance "
+                "means nothing; `softhash bench` measures such methods by their own distance"
+            )
+
     @property
     def outputs(self) -> int:
         """Count the numbers that the head's linear layer gives."""

@@ -1,10 +1,9 @@
-"""Figures; they need matplotlib, which the extra `plot` installs."""
+"""Curves of a few reports side by side, as the demo draws them."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from softhash.errors import MissingExtraError
+from softhash.plots.canvas import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,12 +26,7 @@ def curves_figure(
         MissingExtraError: matplotlib is not installed.
 
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plot") from None
-
-    figure = Figure(figsize=(3.6 * len(metrics), 3.2), layout="constrained")
+    figure = new_figure(3.6 * len(metrics), 3.2)
     panels = figure.subplots(1, len(metrics), squeeze=False)[0]
     for panel, metric in zip(panels, metrics, strict=True):
         for colour, (name, values) in zip(COLOURS, curves.items(), strict=False):
@@ -44,8 +38,3 @@ def curves_figure(
         panel.spines[["top", "right"]].set_visible(False)
     panels[0].legend(frameon=False)
     return figure
-
-
-def save_figure(figure: "Figure", path: Path) -> None:
-    """Save a figure in the format that the suffix names, in a size that prints well."""
-    figure.savefig(path, dpi=150)

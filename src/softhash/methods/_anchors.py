@@ -1,0 +1,26 @@
+"""What methods with a kernel head share: anchors out of the train set, and the width."""
+
+import torch
+from torch import Tensor
+
+from softhash.heads import Head
+from softhash.methods._directions import centred, drawn
+
+
+@torch.no_grad()
+def place_anchors(head: Head, features: Tensor) -> int:
+    """Set up the kernel of a head from a train set (n, d); return how many anchors are in use.
+
+    Anchors are pictures of the train set, drawn without regard to labels. σ² is the mean squared
+    distance between pictures and anchors. A train set smaller than the kernel leaves anchors over;
+    they are at the mean, and are to get no weight.
+    """
+    x = centred(head, features).to(features.dtype)
+    kernel = head.kernel
+    anchors = x[drawn(len(kernel.anchors), len(x), x)]
+    kernel.anchors.zero_()
+    kernel.anchors[: len(anchors)] = anchors
+    squared = torch.cdist(x, anchors).square().mean()
+    kernel.sigma.copy_(squared.sqrt() if squared > 0 else torch.ones_like(squared))
+    kernel.offset.copy_(kernel.similarities(x).mean(dim=0))
+    return len(anchors)

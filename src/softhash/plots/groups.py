@@ -1,0 +1,189 @@
+"""Rows of results put together: what may stand in one table, under which names."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from softhash import published
+from softhash.plots.styles import name_of, rank_of
+from softhash.results import Row
+
+MODES = {"frozen": "frozen backbone", "finetune": "fine-tuned"}
+SWEPT = 3  # values of a setting that make a sweep; fewer are lines of the table of methods
+_APART = ("bits", "seed", "mode")  # what a table has columns, means and captions for
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of a table: a method (or a value of a setting) with its rows of all bits and seeds."""
+
+    label: str
+    method: str
+    backbone: str
+    rows: Sequence[Row] = field(repr=False)
+
+    def of_bits(self, bits: int) -> list[Row]:
+        """Return the rows of one length of code."""
+        return [row for row in self.rows if row["recipe"]["bits"] == bits]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A setting of a method at several values, all else being equal."""
+
+    method: str
+    setting: str
+    entries: Sequence[Entry]
+
+    @property
+    def bits(self) -> list[int]:
+        """The lengths of code that were run."""
+        return bits_of(self.entries)
+
+
+@dataclass(frozen=True)
+class Group:
+    """What was run on one split in one mode.
+
+    Attributes:
+        title: the data set and the mode, for people.
+        slug: the same, for names of files.
+        data: the paper's name of the data set, where the split is like the paper's.
+        entries: the methods, in the order of tables.
+        sweeps: settings at several values.
+        rows: everything.
+
+    """
+
+    title: str
+    slug: str
+    data: str | None
+    entries: Sequence[Entry]
+    sweeps: Sequence[Sweep]
+    rows: Sequence[Row] = field(repr=False)
+
+    @property
+    def bits(self) -> list[int]:
+        """The lengths of code that the methods were run with."""
+        return bits_of(self.entries)
+
+
+def bits_of(entries: Iterable[Entry]) -> list[int]:
+    """List the lengths of code, shortest first."""
+    return sorted({row["recipe"]["bits"] for entry in entries for row in entry.rows})
+
+
+def group_rows(rows: Sequence[Row]) -> list[Group]:
+    """Put rows of one split and one mode together, in the order in which they came."""
+    parts: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        parts.setdefault((row["contract"]["split"], row["recipe"]["mode"]), []).append(row)
+    names = {key: _data_name(part[0]) for key, part in parts.items()}
+    groups = []
+    for (split, mode), part in parts.items():
+        name = names[split, mode]
+        if any(names[key] == name and key[0] != split for key in parts):
+            name = f"{name} (split {split[:8]})"
+        entries, sweeps = _sorted_out(part)
+        data = published.data_set(part[0]["contract"])
+        slug = "".join(c if c.isalnum() else "-" for c in f"{name}-{mode}".lower())
+        slug = "-".join(filter(None, slug.split("-")))
+        groups.append(Group(f"{name}, {MODES[mode]}", slug, data, entries, sweeps, part))
+    return groups
+
+
+def _data_name(row: Row) -> str:
+    known = published.data_set(row["contract"])
+    if known:
+        return published.title(known)
+    contract = row["contract"]
+    unnamed = f"{contract['classes']} classes, {contract['database']:,} pictures"
+    return str(row.get("data", {}).get("name") or unnamed)
+
+
+def _sorted_out(rows: Sequence[Row]) -> tuple[list[Entry], list[Sweep]]:
+    """Tell settings at several values from methods that are compared."""
+    variants: dict[str, dict[str, list[Row]]] = {}
+    for row in rows:
+        method = row["recipe"]["method"]
+        variants.setdefault(method, {}).setdefault(_key(row["recipe"]), []).append(row)
+    backbones = {row["recipe"]["backbone"] for row in rows}
+    entries, sweeps = [], []
+    for method in sorted(variants, key=rank_of):
+        own = list(variants[method].values())
+        found = _sweeps(method, own)
+        swept = {id(row) for sweep in found for entry in sweep.entries for row in entry.rows}
+        rest = [variant for variant in own if id(variant[0]) not in swept]
+        rest.sort(key=len, reverse=True)  # the one that was run most is the method's main line
+        entries += _entries(method, rest, several_backbones=len(backbones) > 1)
+        sweeps += found
+    return entries, sweeps
+
+
+def _key(recipe: Mapping[str, Any], *, without: str | None = None) -> str:
+    """Return what is equal for rows that differ in bits, seed and one setting alone."""
+    settings = {k: v for k, v in recipe["settings"].items() if k != without}
+    kept = {k: v for k, v in recipe.items() if k not in _APART}
+    return json.dumps({**kept, "settings": settings}, sort_keys=True)
+
+
+def _sweeps(method: str, variants: Sequence[Sequence[Row]]) -> list[Sweep]:
+    names = {name: None for variant in variants for name in variant[0]["recipe"]["settings"]}
+    sweeps = []
+    for setting in names:
+        alike: dict[str, list[Sequence[Row]]] = {}
+        for variant in variants:
+            recipe = variant[0]["recipe"]
+            if setting in recipe["settings"]:
+                alike.setdefault(_key(recipe, without=setting), []).append(variant)
+        for same in alike.values():
+            if len(same) >= SWEPT:
+                entries = [
+                    Entry(
+                        setting_text(rows[0]["recipe"]["settings"][setting]),
+                        method,
+                        rows[0]["recipe"]["backbone"],
+                        rows,
+                    )
+                    for rows in same
+                ]
+                sweeps.append(Sweep(method, setting, entries))
+    return sweeps
+
+
+def setting_text(value: object) -> str:
+    """Write a value of a setting as the paper does.
+
+    >>> setting_text("5/q"), setting_text(1.0), setting_text(0.01)
+    ('5/q', '1', '0.01')
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value:g}" if number else str(value)
+
+
+def _entries(
+    method: str, variants: Sequence[Sequence[Row]], *, several_backbones: bool
+) -> list[Entry]:
+    """Name the variants of a method by what differs among those of the same backbone."""
+    flat = [_flat(variant[0]["recipe"]) for variant in variants]
+    entries = []
+    for rows, values in zip(variants, flat, strict=True):
+        backbone = rows[0]["recipe"]["backbone"]
+        differing = _differing([other for other in flat if other["backbone"] == backbone])
+        parts = [backbone] if several_backbones else []
+        parts += [f"{name} {setting_text(values.get(name, 'default'))}" for name in differing]
+        label = f"{name_of(method)} ({', '.join(parts)})" if parts else name_of(method)
+        entries.append(Entry(label, method, backbone, rows))
+    return entries
+
+
+def _differing(recipes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """List the keys that do not have one value."""
+    names = dict.fromkeys(name for values in recipes for name in values)
+    return [name for name in names if len({repr(values.get(name)) for values in recipes}) > 1]
+
+
+def _flat(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {k: v for k, v in recipe.items() if k not in (*_APART, "settings", "method")}
+    return {**kept, **recipe["settings"]}

@@ -1,0 +1,151 @@
+"""Figures with a line for each method: curves, precision against recall, MAP against bits."""
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from softhash.plots.canvas import new_figure, tidy
+from softhash.plots.groups import Entry, Group
+from softhash.plots.styles import Style, styles_of
+from softhash.plots.tables import METRICS, summary
+from softhash.results import Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DRAWN = ("acg", "ndcg", "precision")  # from top to bottom, as in the paper
+LAST = 5000  # of the returned pictures, as in the paper; precision and recall go on to the end
+AXES = {
+    "acg": "ACG (labels shared, on average)",
+    "ndcg": "NDCG",
+    "precision": "precision",
+    "recall": "recall",
+}
+MARKS = 6  # a curve has so many markers, or they would hide it
+
+Curve = tuple[Sequence[float], Sequence[float]]
+
+
+def has_curves(group: Group) -> bool:
+    """Tell whether any row of the methods has curves; those of older versions have none."""
+    return any(row.get("curves") for entry in group.entries for row in entry.rows)
+
+
+def returned_figure(group: Group) -> "Figure":
+    """Draw ACG, NDCG and precision against returned pictures: a row a metric, a column a length."""
+    figure = new_figure(1.2 + 3.1 * len(group.bits), 1.6 + 2.5 * len(DRAWN))
+    panels = figure.subplots(len(DRAWN), len(group.bits), squeeze=False, sharex=True, sharey="row")
+    for metric, row in zip(DRAWN, panels, strict=True):
+        for bits, panel in zip(group.bits, row, strict=True):
+            _draw_curves(panel, group.entries, bits, ("n", metric), until=LAST)
+            if metric == DRAWN[0]:
+                panel.set_title(f"{bits} bits", fontsize=10)
+        row[0].set_ylabel(AXES[metric], fontsize=9)
+    for panel in panels[-1]:
+        panel.set_xlabel("returned pictures", fontsize=9)
+    _finish(figure, group, "ACG, NDCG and precision of the first n", len(group.bits))
+    return figure
+
+
+def recall_figure(group: Group) -> "Figure":
+    """Draw precision against recall, a panel a length of code."""
+    figure = new_figure(1.2 + 3.1 * len(group.bits), 4.4)
+    panels = figure.subplots(1, len(group.bits), squeeze=False, sharex=True, sharey=True)[0]
+    for bits, panel in zip(group.bits, panels, strict=True):
+        _draw_curves(panel, group.entries, bits, ("recall", "precision"))
+        panel.set_title(f"{bits} bits", fontsize=10)
+        panel.set_xlabel(AXES["recall"], fontsize=9)
+        panel.set_xlim(0, 1)
+    panels[0].set_ylabel(AXES["precision"], fontsize=9)
+    _finish(figure, group, "Precision against recall", len(group.bits))
+    return figure
+
+
+def bits_figure(group: Group, metric: str, cut: str, ties: str) -> "Figure":
+    """Draw a metric against the length of the codes; the legend is in the order of the lines."""
+    figure = new_figure(7.6, 4.8)
+    panel = figure.subplots()
+    ends = []
+    styles = styles_of([entry.method for entry in group.entries])
+    for entry, style in zip(group.entries, styles, strict=True):
+        cells = [(bits, summary(entry.of_bits(bits), metric, cut, ties)) for bits in group.bits]
+        points = [(bits, cell) for bits, cell in cells if cell]
+        means = [cell.mean for _, cell in points]
+        drawn = panel.errorbar(
+            [bits for bits, _ in points],
+            means,
+            [cell.deviation or 0 for _, cell in points],
+            capsize=2,
+            elinewidth=0.7,
+            **_look(style),
+        )
+        ends.append((means[-1], entry.label, drawn[0]))
+    ends.sort(key=lambda end: -end[0])
+    panel.set_xticks(group.bits)
+    panel.set_xlabel("bits", fontsize=9)
+    panel.set_ylabel(f"{METRICS[metric]}@{cut}", fontsize=9)
+    panel.set_title(f"{METRICS[metric]}@{cut} against bits: {group.title}", fontsize=11)
+    tidy(panel)
+    figure.legend(
+        [line for _, _, line in ends],
+        [label for _, label, _ in ends],
+        loc="outside right upper",
+        frameon=False,
+        fontsize=8,
+        handlelength=3,
+    )
+    return figure
+
+
+def mean_curve(rows: Sequence[Row], axes: tuple[str, str], until: int | None = None) -> Curve:
+    """Average the curves of several seeds, which are measured at the same places.
+
+    >>> curves = ({"n": [1, 2], "acg": [1.0, 0.5]}, {"n": [1, 2], "acg": [0.0, 0.0]})
+    >>> mean_curve([{"curves": curve} for curve in curves], ("n", "acg"))
+    ([1.0, 2.0], [0.5, 0.25])
+    """
+    curves = [row["curves"] for row in rows if row.get("curves")]
+    count = sum(n <= until for n in curves[0]["n"]) if curves and until else None
+    x, y = (
+        [fmean(values) for values in zip(*(curve[axis] for curve in curves), strict=False)][:count]
+        for axis in axes
+    )
+    return x, y
+
+
+def _draw_curves(
+    panel: "Axes",
+    entries: Sequence[Entry],
+    bits: int,
+    axes: tuple[str, str],
+    until: int | None = None,
+) -> None:
+    styles = styles_of([entry.method for entry in entries])
+    for number, (entry, style) in enumerate(zip(entries, styles, strict=True)):
+        x, y = mean_curve(entry.of_bits(bits), axes, until)
+        each = max(len(x) // MARKS, 1)
+        first = number * each // max(len(entries), 1)  # markers of different lines stand apart
+        panel.plot(x, y, label=entry.label, markevery=(first, each), **_look(style))
+    tidy(panel)
+
+
+def _look(style: Style) -> dict[str, Any]:
+    return {
+        "color": style.colour,
+        "linestyle": style.line,
+        "linewidth": style.width,
+        "marker": style.marker,
+        "markersize": 9 if style.marker == "*" else 4,
+        "zorder": style.front,
+    }
+
+
+def _finish(figure: "Figure", group: Group, what: str, columns: int) -> None:
+    """Give a figure of panels its title, and one legend below them."""
+    figure.suptitle(f"{what}: {group.title}", fontsize=11)
+    lines, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(
+        lines, labels, loc="outside lower center", ncols=min(len(labels), 2 * columns),
+        frameon=False, fontsize=8, handlelength=3,
+    )  # fmt: skip

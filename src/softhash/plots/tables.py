@@ -1,0 +1,171 @@
+"""Tables of results: means over seeds, the best marked, the paper's printed value beside them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from softhash import published
+from softhash.errors import InputError, UsageError
+from softhash.plots.groups import Entry, Group, Sweep
+from softhash.plots.styles import name_of
+from softhash.published import Printed
+from softhash.results import Row
+
+METRICS = {"map": "MAP", "wap": "WAP", "acg": "ACG", "ndcg": "NDCG", "precision": "precision"}
+TIES = {
+    "expected": "ties: exact mean over their orders",
+    "stable": "ties in database order",
+}
+SETTINGS = {"alpha": "α", "lambda_": "λ", "gamma": "γ"}
+DIGITS = 4
+BEST, SECOND = 1, 2
+
+Beside = Callable[[Entry, int], Printed | None]  # what is printed for an entry and so many bits
+
+OTHER_NETWORK = (
+    "† printed for AlexNet, fine-tuned (LSH, SH, ITQ, MLH, KSH: on features of its fc7); ours is "
+    "another network, start or mode: compare the order of methods, not the level"
+)
+UNSTATED = "the paper states n = 5,000 for WAP alone, and no rule for ties"
+DOUBTED = "‡ not to be tested against"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A mean over seeds, its standard deviation if there are several, its place in the column."""
+
+    mean: float
+    deviation: float | None
+    seeds: int
+    place: int = 0  # BEST, SECOND, or neither
+    printed: Printed | None = None
+    mark: str = ""  # of the printed value: †, ‡
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: a heading for each column, a label for each row, None where nothing was run."""
+
+    title: str
+    caption: str
+    corner: str
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Cell | None]]]
+    notes: Sequence[str] = ()
+
+
+def value_of(row: Row, metric: str, cut: str, ties: str) -> float:
+    """Look up a metric at a cut-off, under a tie rule."""
+    metrics = row.get("metrics" if ties == "expected" else f"metrics_{ties}")
+    if metrics is None:
+        raise InputError(f"a row of {row['recipe']['method']} has no metrics with ties '{ties}'")
+    name = f"{metric}@{cut}"
+    if name not in metrics:
+        cuts = dict.fromkeys(key.partition("@")[2] for key in metrics)
+        raise UsageError(f"the rows have no {name}; they were measured at {', '.join(cuts)}")
+    return float(metrics[name])
+
+
+def summary(rows: Sequence[Row], metric: str, cut: str, ties: str) -> Cell | None:
+    """Average over seeds."""
+    if not rows:
+        return None
+    values = [value_of(row, metric, cut, ties) for row in rows]
+    return Cell(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
+
+
+def comparison_table(group: Group, metric: str, cut: str, ties: str) -> Table:
+    """Compare methods, a row each, over numbers of bits."""
+
+    def beside(entry: Entry, bits: int) -> Printed | None:
+        at_paper = group.data if cut == published.CUT else None
+        return published.printed(at_paper, metric, entry.method, entry.backbone, bits)
+
+    columns = [_column(group.entries, bits, (metric, cut, ties), beside) for bits in group.bits]
+    title = f"{METRICS[metric]}@{cut}: {group.title}"
+    return _table(title, "method", group.entries, group.bits, columns, ties)
+
+
+def sweep_table(group: Group, sweep: Sweep, cut: str, ties: str) -> Table:
+    """Compare values of a setting, a row each, over numbers of bits."""
+
+    def beside(entry: Entry, bits: int) -> Printed | None:
+        ours = sweep.method == "idhn" and cut == published.CUT
+        at_paper = group.data if ours else None
+        return published.printed_setting(at_paper, sweep.setting, entry.label, bits)
+
+    columns = [_column(sweep.entries, bits, ("map", cut, ties), beside) for bits in sweep.bits]
+    symbol = SETTINGS.get(sweep.setting, sweep.setting)
+    title = f"MAP@{cut} for values of {symbol}: {name_of(sweep.method)}, {group.title}"
+    return _table(title, symbol, sweep.entries, sweep.bits, columns, ties)
+
+
+def _column(
+    entries: Sequence[Entry], bits: int, measure: tuple[str, str, str], beside: Beside
+) -> list[Cell | None]:
+    cells = [summary(entry.of_bits(bits), *measure) for entry in entries]
+    best = sorted({round(cell.mean, DIGITS) for cell in cells if cell}, reverse=True)[:SECOND]
+    return [
+        cell and _finished(cell, best, entry, beside(entry, bits))
+        for entry, cell in zip(entries, cells, strict=True)
+    ]
+
+
+def _finished(cell: Cell, best: list[float], entry: Entry, printed: Printed | None) -> Cell:
+    """Add the place, which a lone value has not, and the paper's value."""
+    shown = round(cell.mean, DIGITS)
+    place = best.index(shown) + 1 if len(best) > 1 and shown in best else 0
+    mark = ""
+    if printed:
+        mark += "" if _same_network(entry) else "†"
+        mark += "‡" if printed.doubt else ""
+    return Cell(cell.mean, cell.deviation, cell.seeds, place, printed, mark)
+
+
+def _same_network(entry: Entry) -> bool:
+    """Tell whether the paper's value was had with the network, the start and the mode of ours."""
+    recipe = entry.rows[0]["recipe"]
+    mode = "frozen" if entry.method in published.SHALLOW else "finetune"
+    backbones = (published.BACKBONE, "googlenet", "vgg19")
+    usual = recipe["backbone"] in backbones and recipe["weights"] == "default"
+    return bool(usual and recipe["mode"] == mode)
+
+
+def _table(
+    title: str,
+    corner: str,
+    entries: Sequence[Entry],
+    bits: Sequence[int],
+    columns: Sequence[Sequence[Cell | None]],
+    ties: str,
+) -> Table:
+    rows = [(entry.label, [c[i] for c in columns]) for i, entry in enumerate(entries)]
+    cells = [cell for column in columns for cell in column if cell]
+    return Table(
+        title,
+        _caption(cells, ties),
+        corner,
+        [f"{number} bits" for number in bits],
+        rows,
+        _notes(cells),
+    )
+
+
+def _caption(cells: Sequence[Cell], ties: str) -> str:
+    counts = sorted({cell.seeds for cell in cells})
+    seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    mean = "one seed" if counts == [1] else f"mean ± standard deviation of {seeds} seeds"
+    beside = "; in brackets what the paper prints" if any(c.printed for c in cells) else ""
+    return f"{mean}; {TIES[ties]}; best in bold, second underlined{beside}"
+
+
+def _notes(cells: Sequence[Cell]) -> list[str]:
+    printed = [(cell.printed, cell.mark) for cell in cells if cell.printed]
+    notes = [OTHER_NETWORK] if any("†" in mark for _, mark in printed) else []
+    notes += [UNSTATED] if printed else []
+    notes += [f"{DOUBTED}: {why}" for why in dict.fromkeys(p.doubt for p, _ in printed if p.doubt)]
+    for p, _ in printed:
+        if p.others:
+            also = ", ".join(f"{value:.4f}" for value in p.others)
+            notes.append(f"where {p.value:.4f} stands, another of the paper's tables has {also}")
+    return list(dict.fromkeys(notes))

@@ -1,0 +1,155 @@
+"""From rows of results to a folder of tables, figures and a page."""
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from softhash.errors import unknown_name
+from softhash.files import check_free, write_whole
+from softhash.plots.canvas import FORMATS, new_figure, save_figure
+from softhash.plots.details import entries_of, facts_of
+from softhash.plots.groups import Group, group_rows
+from softhash.plots.lines import bits_figure, has_curves, recall_figure, returned_figure
+from softhash.plots.markup import LATEX_HEAD, to_html, to_latex, to_markdown
+from softhash.plots.page import Section, embedded, page
+from softhash.plots.panels import bars_figure, sweeps_figure
+from softhash.plots.retrieval import answers_of, queries_of, retrieval_sheet
+from softhash.plots.tables import Table, comparison_table, sweep_table
+from softhash.results import Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from softhash.images import ImageSet
+
+TABLES = ("map", "wap", "acg", "ndcg")
+REPORT = "report.html"
+
+
+@dataclass
+class Choice:
+    """What is wanted of the tables and figures.
+
+    Attributes:
+        at: cut-offs of the tables; figures take the first.
+        ties: `expected` or `stable`.
+        formats: of the figures; the page has SVG.
+        force: whether files are overwritten.
+        images: the collection, for the sheets of nearest pictures.
+        notes: what is told of things left out.
+
+    """
+
+    at: Sequence[str] = ("5000",)
+    ties: str = "expected"
+    formats: Sequence[str] = ("png", "svg")
+    force: bool = False
+    images: "ImageSet | None" = None
+    notes: Callable[[str], None] = field(default=lambda note: None)
+
+
+def write_report(rows: Sequence[Row], folder: Path, choice: Choice) -> list[Path]:
+    """Write tables.md, tables.tex, figures and report.html; return what was written."""
+    new_figure(1, 1)  # without matplotlib, say so before any work
+    for name in choice.formats:
+        if name not in FORMATS:
+            raise unknown_name("format of figures", name, FORMATS)
+    folder.mkdir(parents=True, exist_ok=True)
+    check_free(folder / REPORT, force=choice.force)
+    writer = _Writer(folder, choice)
+    sections = [writer.section(group) for group in group_rows(rows)]
+    writer.text("tables.md", "# Results\n\n" + "\n".join(map(to_markdown, writer.tables)))
+    writer.text("tables.tex", LATEX_HEAD + "\n" + "\n".join(map(to_latex, writer.tables)))
+    writer.text(REPORT, page(sections, writer.notes))
+    return writer.files
+
+
+class _Writer:
+    """Keeps what was written, and says once what was left out."""
+
+    def __init__(self, folder: Path, choice: Choice) -> None:
+        self.folder = folder
+        self.choice = choice
+        self.files: list[Path] = []
+        self.tables: list[Table] = []
+        self.notes: list[str] = []
+
+    def text(self, name: str, content: str) -> None:
+        write_whole(self.folder / name, content, force=self.choice.force)
+        self.files.append(self.folder / name)
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+            self.choice.notes(text)
+
+    def section(self, group: Group) -> Section:
+        """Make the tables and figures of a group."""
+        tables = self._tables(group)
+        self.tables += tables
+        section = Section(group.slug, group.title, [to_html(table) for table in tables])
+        section.facts, section.entries = facts_of(group), entries_of(group)
+        for name, caption, figure in self._figures(group):
+            section.figures.append(self._saved(figure, f"{group.slug}-{name}", caption))
+        section.figures += self._sheets(group)
+        return section
+
+    def _tables(self, group: Group) -> list[Table]:
+        at, ties = self.choice.at, self.choice.ties
+        tables = []
+        if group.entries:
+            tables += [comparison_table(group, m, cut, ties) for m in TABLES for cut in at]
+        return tables + [sweep_table(group, s, cut, ties) for s in group.sweeps for cut in at]
+
+    def _figures(self, group: Group) -> list[tuple[str, str, "Figure"]]:
+        cut, ties = self.choice.at[0], self.choice.ties
+        figures = []
+        if group.entries:
+            of_map, of_wap = (group, "map", cut, ties), (group, "wap", cut, ties)
+            figures += [("map-bits", f"MAP@{cut} against bits", bits_figure(*of_map))]
+            figures += [("wap", f"WAP@{cut}", bars_figure(*of_wap))]
+        if group.entries and has_curves(group):
+            caption = "ACG, NDCG and precision against returned pictures"
+            figures += [("curves", caption, returned_figure(group))]
+            figures += [("precision-recall", "Precision against recall", recall_figure(group))]
+        elif group.entries:
+            self.note("rows without curves, of an older version: figures of curves are left out")
+        if group.sweeps:
+            caption = f"MAP@{cut} for values of a setting"
+            figures += [("settings", caption, sweeps_figure(group, cut, ties))]
+        return figures
+
+    def _saved(self, figure: "Figure", name: str, caption: str) -> str:
+        """Save a figure in every format, and return it for the page."""
+        for suffix in self.choice.formats:
+            path = self.folder / f"{name}.{suffix}"
+            check_free(path, force=self.choice.force)
+            save_figure(figure, path)
+            self.files.append(path)
+        buffer = io.BytesIO()
+        save_figure(figure, buffer, "svg")
+        return embedded(buffer.getvalue(), "svg+xml", caption)
+
+    def _sheets(self, group: Group) -> list[str]:
+        """Draw what each method found for the queries that rows name, where pictures are given."""
+        queries = queries_of(group) if group.entries else []
+        if queries and self.choice.images is None:
+            self.note("the nearest pictures of queries are drawn when --data gives the pictures")
+            return []
+        sheets = []
+        for number, query in enumerate(queries, start=1):
+            bits, answers = answers_of(group, query)
+            if not answers or self.choice.images is None:
+                continue
+            title = f"The {len(answers[0].nearest)} nearest with {bits} bits: {group.title}"
+            sheet = retrieval_sheet(self.choice.images, query, answers, title)
+            path = self.folder / f"{group.slug}-nearest-{number}.png"
+            check_free(path, force=self.choice.force)
+            sheet.save(path)
+            self.files.append(path)
+            buffer = io.BytesIO()
+            sheet.save(buffer, "JPEG", quality=88)
+            sheets.append(embedded(buffer.getvalue(), "jpeg", f"{title}; query {query}"))
+        return sheets

@@ -1,0 +1,64 @@
+"""``bench`` with a tiny backbone, called in this process so that the backbone can be put there."""
+
+import shutil
+
+import pytest
+
+from softhash import scenes
+from softhash.cli.bench import bench
+from softhash.images import ImageSet
+from softhash.results import read_results
+
+pytestmark = pytest.mark.usefixtures("tiny_backbone")
+
+RECIPE = """
+backbone = "tiny"
+hidden = 0
+epochs = 1
+[grid]
+method = ["idhn", "idhn-fine-ce"]
+bits = [8]
+seed = [0, 1]
+"""
+
+
+@pytest.fixture
+def run_bench(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "r.toml").write_text(RECIPE)
+    scenes.write(tmp_path / "scenes", count=60, size=48, workers=1)
+
+    def run(**options):
+        data = str(tmp_path / "scenes")
+        bench(tmp_path / "r.toml", data, tmp_path / "out", device="cpu", **options)
+        return read_results(tmp_path / "out")
+
+    return run
+
+
+def test_a_grid_is_run_told_and_resumed(run_bench, capsys):
+    assert len(run_bench(only="idhn")) == 2
+    said = capsys.readouterr().err
+    assert "1 of 2  idhn" in said
+    assert "left" in said.split("\n")[said.count("\n") - 2]
+    rows = run_bench(resume=True, sheets=0)
+    assert [row["recipe"]["method"] for row in rows] == ["idhn"] * 2 + ["idhn-fine-ce"] * 2
+    assert [len(row["hits"]) for row in rows] == [2, 2, 0, 0]
+    assert "idhn-fine-ce" in capsys.readouterr().err
+    assert run_bench() == rows
+    assert " of 4" not in capsys.readouterr().err
+
+
+def test_pictures_without_labels_can_be_left_out(run_bench, tmp_path, capsys):
+    images = ImageSet.read(tmp_path / "scenes")
+    shutil.copy(images.path(0), tmp_path / "scenes" / "unlabelled.png")
+    with (tmp_path / "scenes" / "metadata.csv").open("a") as table:
+        table.write("unlabelled.png,\n")
+    rows = run_bench(labelled=True, only="idhn", seeds=1)
+    assert rows[0]["data"]["pictures"] == 60
+    assert "1 pictures without labels are left out" in capsys.readouterr().err
+
+
+def test_a_wrong_number_of_bits_is_named(run_bench):
+    with pytest.raises(Exception, match="--bits has 'x'; give whole numbers"):
+        run_bench(bits="12,x")

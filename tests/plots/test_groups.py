@@ -1,0 +1,53 @@
+from made_rows import made_row
+
+from softhash.plots.groups import group_rows
+
+
+def test_methods_stand_in_the_papers_order_and_unknown_ones_last():
+    rows = [made_row(method=name) for name in ("zzz", "lsh", "hashnet", "idhn")]
+    (group,) = group_rows(rows)
+    assert [entry.label for entry in group.entries] == ["IDHN", "HashNet", "LSH", "zzz"]
+    assert (group.title, group.slug, group.data) == (
+        "VOC2012, frozen backbone", "voc2012-frozen", "voc2012",
+    )  # fmt: skip
+
+
+def test_splits_and_modes_are_kept_apart():
+    other = {"split": "cd34"}
+    rows = [made_row(), made_row(mode="finetune"), made_row(contract=other)]
+    assert [group.title for group in group_rows(rows)] == [
+        "VOC2012 (split ab12), frozen backbone",
+        "VOC2012 (split ab12), fine-tuned",
+        "VOC2012 (split cd34), frozen backbone",
+    ]
+    assert len({group.slug for group in group_rows(rows)}) == 3
+
+
+def test_a_split_unlike_the_papers_is_named_by_its_collection():
+    (group,) = group_rows([made_row(contract={"database": 11540})])
+    assert (group.title, group.data) == ("photos, frozen backbone", None)
+
+
+def test_three_values_of_a_setting_are_a_sweep_and_two_are_lines():
+    rows = [made_row(settings={"alpha": a}, seed=s) for a in ("1/q", "5/q", 1.0) for s in (0, 1)]
+    (group,) = group_rows([*rows, made_row()])
+    (sweep,) = group.sweeps
+    assert (sweep.setting, [e.label for e in sweep.entries]) == ("alpha", ["1/q", "5/q", "1"])
+    assert [len(entry.rows) for entry in sweep.entries] == [2, 2, 2]
+    assert [entry.label for entry in group.entries] == ["IDHN"]
+    (group,) = group_rows(rows[:4])
+    assert not group.sweeps
+    assert [e.label for e in group.entries] == ["IDHN (alpha 1/q)", "IDHN (alpha 5/q)"]
+
+
+def test_a_setting_is_swept_only_where_all_else_is_equal():
+    rows = [made_row(settings={"alpha": a}, epochs=e) for e, a in enumerate((0.1, 0.2, 0.3), 1)]
+    (group,) = group_rows(rows)
+    assert not group.sweeps
+    assert group.entries[0].label == "IDHN (epochs 1, alpha 0.1)"
+
+
+def test_backbones_are_named_where_there_are_several():
+    rows = [made_row(backbone=name) for name in ("alexnet", "vgg19")]
+    (group,) = group_rows([*rows, made_row(backbone="vgg19", seed=1)])
+    assert [entry.label for entry in group.entries] == ["IDHN (vgg19)", "IDHN (alexnet)"]
