@@ -66,7 +66,7 @@ class Report:
         lines.append(
             f"{c['queries']} queries, {c['database']} items, {c['bits']} bits, ties: {c['ties']}"
         )
-        if c["distance"] != "Hamming":
+        if c.get("distance", "Hamming") != "Hamming":
             lines.append(f"ranked by {c['distance']}, not by Hamming distance")
         return "\n".join(lines)
 

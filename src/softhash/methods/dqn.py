@@ -100,7 +100,7 @@ class DQN(Method):
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
         """L = pairs + λ·quantisation, of z = u."""
         self.vectors[index] = u.detach().to(self.vectors.dtype)
-        self.seen[index] = True
+        self.seen.index_fill_(0, index, True)
         direction = F.normalize(u, dim=1)
         s = 2 * label_overlap(labels).to(u.dtype) - 1
         pairs = (s - direction @ direction.T).square().mean()
