@@ -155,6 +155,18 @@ def test_a_grid_keeps_what_is_finished_and_reports_what_fails(images, options, t
     assert all(0 < row["metrics"]["map@all"] <= 1 for row in rows)
 
 
+@pytest.mark.parametrize("mode", ["frozen", "finetune"])
+def test_a_quantiser_is_ranked_by_its_own_distance(images, options, tmp_path, mode):
+    split = images.split("random", seed=0)
+    chosen = recipe(method="dqn", bits=12, mode=mode, epochs=2, settings={"words": 8})
+    results = tmp_path / "results.jsonl"
+    assert run_grid([chosen], split, results, options, sheets=2) == []
+    (row,) = read_rows(results)
+    assert row["contract"]["distance"] == "asymmetric quantiser distance"
+    assert row["metrics"]["map@all"] > row["metrics"]["precision@all"]  # better than chance
+    assert len(row["hits"]) == 2
+
+
 def test_a_grid_takes_lists_only():
     with pytest.raises(UsageError, match="grid key bits is 12; give a list"):
         expand({"grid": {"bits": 12}})

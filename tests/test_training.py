@@ -24,10 +24,12 @@ def material(n=50):
     return features, labels
 
 
-def fresh(recipe=RECIPE):
+def fresh(recipe=RECIPE, method="idhn"):
     torch.manual_seed(recipe.seed)
-    head = nn.Sequential(nn.Dropout(0.3), nn.Linear(12, 8), nn.Softsign())
-    return make_run(head, create("idhn", 8, 5), recipe, CPU)
+    method = create(method, 8, 5)
+    method.start(material()[1])
+    head = nn.Sequential(nn.Dropout(0.3), nn.Linear(12, method.width), nn.Softsign())
+    return make_run(head, method, recipe, CPU)
 
 
 def weights(run):
@@ -54,12 +56,13 @@ def test_the_loss_falls_and_is_told():
     assert all(figures["pictures_per_second"] > 0 for figures in told)
 
 
+@pytest.mark.parametrize("method", ["idhn", "dqn"])
 @pytest.mark.parametrize("stop", [1, 5, 9])
-def test_a_resumed_run_ends_like_one_that_was_not_interrupted(tmp_path, stop):
-    whole = fresh()
+def test_a_resumed_run_ends_like_one_that_was_not_interrupted(tmp_path, stop, method):
+    whole = fresh(method=method)
     train(whole, RECIPE, *material())
 
-    run, path = fresh(), tmp_path / "checkpoint.safetensors"
+    run, path = fresh(method=method), tmp_path / "checkpoint.safetensors"
     original = run.method.forward
 
     def interrupted(*arguments):
@@ -71,7 +74,7 @@ def test_a_resumed_run_ends_like_one_that_was_not_interrupted(tmp_path, stop):
     with pytest.raises(KeyboardInterrupt):
         train(run, RECIPE, *material(), checkpoint=lambda r: save_checkpoint(path, r, RECIPE))
 
-    again = fresh()
+    again = fresh(method=method)
     load_checkpoint(path, again, RECIPE)
     assert again.step == stop
     train(again, RECIPE, *material())

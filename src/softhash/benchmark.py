@@ -18,22 +18,22 @@ import torch
 from torch import Tensor
 
 from softhash import __version__
-from softhash.codes import Codes, pack
+from softhash.codes import Codes
 from softhash.devices import pick_device
-from softhash.evaluation import CURVE_POINTS, Report, evaluate_codes
+from softhash.evaluation import CURVE_POINTS, Report
 from softhash.features import features_of
 from softhash.fitting import Options, fit_pixels, hasher_of, train_head
 from softhash.grids import expand
-from softhash.hamming import nearest
+from softhash.hasher import Hasher
 from softhash.pixels import load_all
 from softhash.protocols.splits import Split
 from softhash.recipe import Recipe
 from softhash.results import Row, read_rows
+from softhash.sides import Sides, encode, quantiser_distances
 
 __all__ = ["Material", "Row", "expand", "prepare", "read_rows", "run_cell", "run_grid"]
 
 CUTS = (100, 1000, 5000, "all")
-ENCODED_AT_ONCE = 256
 HITS = 20  # of each query whose nearest pictures a row names, as in the paper's figure
 CURVE_DIGITS = 5  # more would be noise, and make rows long
 
@@ -96,10 +96,9 @@ def run_cell(recipe: Recipe, material: Material, options: Options, *, sheets: in
         network = hasher.network
     trained = time.perf_counter()
     codes = encode(network.to(device), material.inputs, device)
-    sides = _sides(codes, material)
-    points = curve_points(len(material.database))
-    report = evaluate_codes(*sides, bits=recipe.bits, at=CUTS, curves=points)
-    stable = evaluate_codes(*sides, bits=recipe.bits, at=CUTS, ties="stable")
+    sides = _sides(network, codes, material, hasher)
+    report = sides.report(CUTS, curves=curve_points(len(material.database)))
+    stable = sides.report(CUTS, ties="stable")
     return {
         "recipe": recipe.as_dict(),
         "metrics": dict(report.metrics),
@@ -107,7 +106,7 @@ def run_cell(recipe: Recipe, material: Material, options: Options, *, sheets: in
         "contract": dict(report.contract) | {"split": material.split.sha256},
         "data": _data(material.split),
         "curves": _rounded(report),
-        "hits": _hits(codes, material, sheets),
+        "hits": _hits(sides, material, sheets),
         "seconds": {
             "train": trained - started,
             "encode and evaluate": time.perf_counter() - trained,
@@ -116,20 +115,14 @@ def run_cell(recipe: Recipe, material: Material, options: Options, *, sheets: in
     }
 
 
-@torch.no_grad()
-def encode(network: Any, inputs: Tensor, device: torch.device) -> Codes:
-    """Encode features or pixels by a network, a few at a time."""
-    network.eval()
-    parts = [
-        network(part.to(device)).float().cpu() for part in torch.split(inputs, ENCODED_AT_ONCE)
-    ]
-    return pack(torch.cat(parts).numpy())
-
-
-def _sides(codes: Codes, material: Material) -> tuple[Any, ...]:
+def _sides(network: Any, codes: Codes, material: Material, hasher: Hasher) -> Sides:
     query, database = material.query.numpy(), material.database.numpy()
-    labels = material.labels.numpy()
-    return codes[query], codes[database], labels[query], labels[database]
+    labels, near = material.labels.numpy(), None
+    if hasher.ranking == "quantiser":
+        queries = material.inputs[material.query.to(material.inputs.device)]
+        near = quantiser_distances(network, queries, codes[database], hasher.bits)
+    both = labels[query], labels[database]
+    return Sides((codes[query], codes[database]), both, hasher.bits, near)
 
 
 def curve_points(items: int) -> list[int]:
@@ -165,18 +158,17 @@ def _data(split: Split) -> dict[str, Any]:
     }
 
 
-def _hits(codes: Codes, material: Material, sheets: int) -> list[dict[str, Any]]:
+def _hits(sides: Sides, material: Material, sheets: int) -> list[dict[str, Any]]:
     """Name the nearest pictures of the first queries with several labels; ties in file order."""
     names, query = material.names, material.query.numpy()
     several = material.labels.numpy()[query].sum(axis=1) > 1
-    shown = query[np.argsort(~several, kind="stable")][:sheets]
+    shown = np.argsort(~several, kind="stable")[:sheets]
     if not len(shown):
         return []
     database = material.database.numpy()
-    _, found = nearest(codes[shown], codes[database], k=min(HITS, len(database)))
     return [
-        {"query": names[one], "nearest": [names[i] for i in database[row]]}
-        for one, row in zip(shown, found, strict=True)
+        {"query": names[query[one]], "nearest": [names[i] for i in database[row]]}
+        for one, row in zip(shown, sides.nearest(shown, HITS), strict=True)
     ]
 
 

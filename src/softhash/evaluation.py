@@ -1,7 +1,7 @@
 """Evaluation of binary codes: metrics together with the contract they were computed under."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from softhash.loading import Progress
 
 Cut = int | str  # a number of returned items, or "all"
+Positions = np.ndarray[Any, Any]
+Rank = Callable[[Positions, int], tuple[Ranking, TiedRanking]]
 
 TIES = {
     "expected": "the exact mean over all orders of items at equal distance",
@@ -64,6 +66,8 @@ class Report:
         lines.append(
             f"{c['queries']} queries, {c['database']} items, {c['bits']} bits, ties: {c['ties']}"
         )
+        if c.get("distance", "Hamming") != "Hamming":
+            lines.append(f"ranked by {c['distance']}, not by Hamming distance")
         return "\n".join(lines)
 
 
@@ -98,11 +102,37 @@ def evaluate_codes(
     recall        1.0000
     1 queries, 2 items, 3 bits, ties: expected
     """
-    if ties not in TIES:
-        raise unknown_name("tie rule", ties, TIES)
     hamming.check_rows(query_codes, database_codes, query_labels, database_labels)
     _check_bits(query_codes, bits)
-    n = len(database_codes)
+
+    def rank(positions: Positions, deepest: int) -> tuple[Ranking, TiedRanking]:
+        sides = query_codes[positions], database_codes, query_labels[positions], database_labels
+        return _rankings(sides, ties, deepest, threads)
+
+    labels = query_labels, database_labels
+    return measured(rank, labels, bits=bits, groups=bits + 9, at=at, ties=ties, curves=curves)
+
+
+def measured(
+    rank: Rank,
+    labels: tuple[hamming.Array, hamming.Array],
+    *,
+    bits: int,
+    groups: int,
+    at: Cut | Sequence[Cut],
+    ties: str,
+    curves: Sequence[int],
+    distance: str = "Hamming",
+) -> Report:
+    """Measure rankings that `rank` makes, given the positions of some queries and how deep.
+
+    ``groups`` is how many distances a query can have, which tells how many queries fit into memory
+    at once; ``distance`` names what was ranked by.
+    """
+    if ties not in TIES:
+        raise unknown_name("tie rule", ties, TIES)
+    query_labels, database_labels = labels
+    n = len(database_labels)
     cuts = _cuts(at, n)
     drawn = {min(cut, n): None for cut in curves if cut > 0}
     labelled = np.flatnonzero(_to_numpy((query_labels > 0).any(1)))
@@ -110,9 +140,8 @@ def evaluate_codes(
         raise InputError(f"none of the {len(query_labels)} queries has a label to be judged by")
 
     scores: dict[str, list[Floats]] = {}
-    for positions in _groups(labelled, bits, database_labels.shape[1], max(cuts.values()), ties):
-        sides = query_codes[positions], database_codes, query_labels[positions], database_labels
-        ranking, ideal = _rankings(sides, ties, max([*cuts.values(), *drawn]), threads)
+    for positions in _groups(labelled, groups, database_labels.shape[1], max(cuts.values()), ties):
+        ranking, ideal = rank(positions, max([*cuts.values(), *drawn]))
         for name, metric in METRICS.items():
             for cut, first in cuts.items():
                 scores.setdefault(f"{name}@{cut}", []).append(metric(ranking, ideal, first))
@@ -124,7 +153,8 @@ def evaluate_codes(
     per_query = {name: every[name] for name in every if not name.startswith("curve")}
     return Report(
         metrics={name: means[name] for name in per_query},
-        contract=_contract(bits, cuts, ties, query_labels, database_labels, labelled),
+        contract=_contract(bits, cuts, ties, query_labels, database_labels, labelled)
+        | {"distance": distance},
         curves=_curves(means, list(drawn)),
         per_query={
             name: _spread(values, labelled, query_labels) for name, values in per_query.items()
@@ -144,6 +174,7 @@ def evaluate(
     progress: "Progress | None" = None,
 ) -> Report:
     """Encode queries and database, and measure; pictures that cannot be read are left out."""
+    hasher.check_hamming()
     found = [hasher.encode_readable(s, device=device, progress=progress) for s in (query, database)]
     labels = [side.labels[f.positions] for side, f in zip((query, database), found, strict=True)]
     report = evaluate_codes(
@@ -179,10 +210,9 @@ def _cuts(at: Cut | Sequence[Cut], n: int) -> dict[str, int]:
 
 
 def _groups(
-    positions: np.ndarray[Any, Any], bits: int, classes: int, deepest: int, ties: str
-) -> Iterator[np.ndarray[Any, Any]]:
+    positions: Positions, distances: int, classes: int, deepest: int, ties: str
+) -> Iterator[Positions]:
     """Cut the queries into groups whose histograms, or ranked gains, fit into memory."""
-    distances = bits + 9
     bytes_each = 16 * distances * (classes + 8) + (2 * deepest if ties == "stable" else 0)
     size = max(1, WORKING_BYTES // bytes_each)
     for start in range(0, len(positions), size):

@@ -134,7 +134,9 @@ def fit_pixels(
         warm = recipe.changed(mode="frozen", epochs=recipe.warm_up, schedule="cosine", average=0.0)
         warmed = Options(device=options.device)
         _run(network.head, _method(warm, labels), features, labels, warm, warmed)
-    _run(network, _method(recipe, labels), pixels, labels, recipe, options)
+    method = _method(recipe, labels)
+    _run(network, method, pixels, labels, recipe, options)
+    method.finish(network.head, lambda: _features(network, pixels, device))
     network.to("cpu")
 
 
@@ -161,6 +163,7 @@ def train_head(
         return head
     head.to(device).standardise(features)
     _run(head, method, features, labels, recipe, options)
+    method.finish(head, lambda: features)
     return head
 
 

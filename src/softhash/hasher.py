@@ -44,13 +44,12 @@ class Hasher:
     Args:
         backbone: one of `softhash.backbones`.
         bits: length of the codes.
-        hidden: units of a hidden layer in the head; 0 for none.
-        dropout: of the head, in training.
-        activation: what bounds the outputs: softsign, tanh, cosine or identity.
-        lift: what the head does before its linear layer, see `softhash.heads.Head`.
-        seed: what the random numbers of the head depend on.
         size: side of the pictures in pixels, where it is not the backbone's own.
         weights: where the backbone starts: "default", a file, or None for random numbers.
+        head: `hidden`, units of a hidden layer, 0 for none; `dropout`, in training; `activation`,
+            what bounds the outputs: softsign, tanh, cosine or identity; `lift`, what comes before
+            the linear layer; `embedding` and `words` for a head that quantises (see
+            `softhash.heads`); `seed`, what its random numbers depend on.
 
     """
 
@@ -59,13 +58,9 @@ class Hasher:
         backbone: str,
         bits: int = 48,
         *,
-        hidden: int = 0,
-        dropout: float = 0.0,
-        activation: str = "softsign",
-        lift: str = "relu",
-        seed: int = 0,
         size: int | None = None,
         weights: str | os.PathLike[str] | None = "default",
+        **head: Unpack[HeadOptions],
     ) -> None:
         from softhash.backbones import spec
 
@@ -78,11 +73,7 @@ class Hasher:
                 size=size or found.size,
                 mean=found.mean,
                 std=found.std,
-                hidden=hidden,
-                dropout=dropout,
-                activation=activation,
-                lift=lift,
-                seed=seed,
+                **head,
             ),
             weights,
         )
@@ -94,7 +85,7 @@ class Hasher:
         Args:
             features: numbers an embedding has.
             bits: length of the codes.
-            head: `hidden`, `dropout`, `activation`, `lift` and `seed`, as for a hasher of pictures.
+            head: its settings, as for a hasher of pictures.
 
         """
         return cls._of(ModelConfig(bits, None, features, **head))
@@ -142,6 +133,15 @@ class Hasher:
     def backbone(self) -> str | None:
         """Name of the backbone, None for a hasher of features."""
         return self._config.backbone
+
+    @property
+    def ranking(self) -> str:
+        """What its codes are compared by: `hamming`, or `quantiser` where they are indices."""
+        return self._config.ranking
+
+    def check_hamming(self) -> None:
+        """Raise where the Hamming distance of its codes means nothing."""
+        self._config.check_hamming()
 
     @property
     def size(self) -> int | None:

@@ -1,15 +1,16 @@
 """From features to the real-valued outputs ``u`` whose signs are the code."""
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from softhash import quantiser
 from softhash.codes import check_bits
 from softhash.errors import InputError, UsageError, unknown_name
-from softhash.model.config import LIFTS
+from softhash.model.config import LIFTS, check_words
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "cosine": torch.cos,  # of spectral hashing: bits alternate along a direction
@@ -136,3 +137,59 @@ def _lifted(lift: str, features: int, hidden: int) -> list[nn.Module]:
     if not hidden:
         return []
     return [Kernel(features, hidden)] if lift == "rbf" else [nn.Linear(features, hidden), nn.ReLU()]
+
+
+class QuantiserHead(Head):
+    """A head whose linear layer gives a vector z, and whose code is a word from each codebook.
+
+    In training it returns z (n, embedding). In evaluation mode it returns the bits of the words'
+    indices as ±1 (n, bits), so that they are packed as any code; their Hamming distance means
+    nothing, `distances` does.
+
+    Args:
+        features: numbers a picture.
+        bits: length of the code.
+        embedding: numbers of z.
+        words: words of a codebook, a power of two; there are bits / log₂(words) codebooks.
+        options: as of `Head`.
+
+    >>> QuantiserHead(features=4, bits=12, embedding=7, words=64).eval()(torch.ones(2, 4)).shape
+    torch.Size([2, 12])
+
+    """
+
+    codebooks: Tensor
+    table: Tensor
+
+    def __init__(
+        self, features: int, bits: int, *, embedding: int, words: int, **options: Any
+    ) -> None:
+        check_words(words, check_bits(bits))
+        super().__init__(features, embedding, **options)
+        books = bits // quantiser.word_bits(words)
+        self.register_buffer("codebooks", torch.zeros(books, words, embedding))
+        self.register_buffer("table", quantiser.bit_table(words), persistent=False)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Map features (n, d) to z in training, to bits of indices otherwise."""
+        z = self.embed(features)
+        if self.training:
+            return z
+        return self.table[quantiser.assign(z, self.codebooks)].flatten(1)
+
+    def embed(self, features: Tensor) -> Tensor:
+        """Map features (n, d) to z (n, embedding)."""
+        return super().forward(features)
+
+    def distances(self, features: Tensor, codes: Tensor) -> Tensor:
+        """Compute distances (q, n) of queries' features to unpacked codes (n, bits) of 0 and 1."""
+        words = quantiser.indices(codes, self.codebooks.shape[1])
+        return quantiser.distances(self.embed(features), words, self.codebooks)
+
+
+def make_head(features: int, bits: int, **options: Any) -> Head:
+    """Make the head that `HeadOptions` ask for: one that quantises where it has an embedding."""
+    embedding, words = options.pop("embedding", 0), options.pop("words", 0)
+    if embedding:
+        return QuantiserHead(features, bits, embedding=embedding, words=words, **options)
+    return Head(features, bits, **options)

@@ -97,6 +97,7 @@ def train(
             run.step += 1
             if run.step % epoch.length == 0 or run.step == steps:
                 watch(epoch.close(run.step))
+                run.method.epoch()
                 checkpoint(run)
     except KeyboardInterrupt:
         checkpoint(run)

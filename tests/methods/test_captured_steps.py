@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from softhash.heads import Head
+from softhash.heads import make_head
 from softhash.methods import METHODS, Shallow, create
 from softhash.steps import CapturedStep, Step
 
@@ -20,12 +20,17 @@ def losses(kind, name):
     labels = (torch.rand(ITEMS, CLASSES) < 0.3).int().cuda()
     features = torch.randn(ITEMS, 32).cuda()
     method = create(name, BITS, CLASSES).cuda()
-    head = Head(32, BITS, **method.head_options(hidden=0, dropout=0.0)).cuda()
+    head = make_head(32, BITS, **method.head_options(hidden=0, dropout=0.0)).cuda()
     method.start(labels)
     weights = [*head.parameters(), *method.parameters()]
     optimiser = torch.optim.Adam(weights, lr=0.001, capturable=True)
     step = kind(head, method, optimiser, features, labels, None)
-    return [step((torch.arange(64) * 7 + i) % ITEMS).item() for i in range(STEPS)]
+    found = []
+    for i in range(STEPS):
+        found.append(step((torch.arange(64) * 7 + i) % ITEMS).item())
+        if i == STEPS // 2:
+            method.epoch()  # what it changes must reach a step that is captured already
+    return found
 
 
 @pytest.mark.parametrize("name", DEEP)

@@ -68,6 +68,7 @@ class HammingIndex:
             raise UsageError("an index needs a hasher, or else the number of bits of its codes")
         if hasher is None:
             return cls(_kind(location).create(os.fspath(location), Meta(bits or 0)))
+        hasher.check_hamming()
         meta = Meta(hasher.bits, hasher.identity)
         index = cls(_kind(location).create(os.fspath(location), meta), hasher)
         if keep_model and not index.store.model_folder.exists():

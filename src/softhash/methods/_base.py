@@ -5,6 +5,7 @@ no other file is touched. A method's own settings are the keyword arguments of i
 """
 
 import inspect
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from torch import Tensor, nn
@@ -17,17 +18,23 @@ class Method(nn.Module):
     """A loss on outputs; parameters it owns (classifiers, centres) are trained with the network.
 
     Args:
-        bits: columns of u.
+        bits: length of the codes, and as a rule the columns of u.
         classes: columns of the labels.
 
     """
 
     activation: ClassVar[str] = "softsign"  # what the hash head ends in; see `heads.ACTIVATIONS`
+    ranking: ClassVar[str] = "hamming"  # or "quantiser": codes are indices, see `quantiser`
 
     def __init__(self, bits: int, classes: int) -> None:
         super().__init__()
         self.bits = bits
         self.classes = classes
+
+    @property
+    def width(self) -> int:
+        """Columns of the u that `forward` takes: the bits, except for a quantiser."""
+        return self.bits
 
     def head_options(self, hidden: int, dropout: float) -> HeadOptions:
         """Say what kind of head the method wants; a recipe asks for `hidden` and `dropout`."""
@@ -41,8 +48,18 @@ class Method(nn.Module):
         """
 
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
-        """Return the loss of a batch: u (n, bits), labels (n, classes), positions (n,)."""
+        """Return the loss of a batch: u (n, width), labels (n, classes), positions (n,)."""
         raise NotImplementedError
+
+    def epoch(self) -> None:
+        """Do what is due once an epoch, outside of steps; buffers are to be changed in place."""
+
+    def finish(self, head: Head, features: Callable[[], Tensor]) -> None:
+        """Do what is left once training is over, such as handing the head more than weights.
+
+        Called once, with the head in evaluation mode. `features()` computes the features of the
+        train set, in the order of its labels.
+        """
 
     @classmethod
     def setting_names(cls) -> tuple[str, ...]:

@@ -23,7 +23,18 @@ class HeadOptions(TypedDict, total=False):
     dropout: float
     activation: str
     lift: str
+    embedding: int
+    words: int
     seed: int
+
+
+def check_words(words: int, bits: int) -> None:
+    """Raise unless codes of so many bits are whole indices of codebooks with so many words."""
+    if words < 2 or words & (words - 1) or bits % (words.bit_length() - 1):
+        raise UsageError(
+            f"codebooks of {words} words do not fit codes of {bits} bits; give a power of two "
+            "whose logarithm divides the bits"
+        )
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,7 @@ class ModelConfig:
         size: side of the pictures that the backbone takes, 0 without one.
         mean, std: what its weights expect, of pixel values of 0 to 255.
         hidden, dropout, activation, lift: the head's settings, see `softhash.heads.Head`.
+        embedding, words: of a head that quantises, 0 for one whose signs are the code.
         seed: what the initial weights were drawn with.
         classes: the labels it was trained on.
         card: what the trainer says about the model, see `softhash.model.card`.
@@ -54,6 +66,8 @@ class ModelConfig:
     dropout: float = 0.0
     activation: str = "softsign"
     lift: str = "relu"
+    embedding: int = 0
+    words: int = 0
     seed: int = 0
     classes: tuple[str, ...] = ()
     card: Mapping[str, Any] = field(default_factory=dict)
@@ -67,10 +81,30 @@ class ModelConfig:
             raise unknown_name("lift", self.lift, LIFTS)
         if not 0 <= self.dropout < 1:
             raise UsageError(f"dropout is {self.dropout}; give a share of 0 or more, below 1")
-        least = {"features": 1, "hidden": 0, "size": 1 if self.backbone else 0}
+        least = {"features": 1, "hidden": 0, "size": 1 if self.backbone else 0, "embedding": 0}
         for name, value in least.items():
             if getattr(self, name) < value:
                 raise UsageError(f"{name} is {getattr(self, name)}; give at least {value}")
+        if self.embedding:
+            check_words(self.words, self.bits)
+
+    @property
+    def ranking(self) -> str:
+        """What its codes are compared by: `hamming`, or `quantiser` where they are indices."""
+        return "quantiser" if self.embedding else "hamming"
+
+    def check_hamming(self) -> None:
+        """Raise where the Hamming distance of its codes means nothing."""
+        if self.ranking != "hamming":
+            raise UsageError(
+                "this model's codes are indices of codebooks (DQN), and their Hamming distance "
+                "means nothing; `softhash bench` measures such methods by their own distance"
+            )
+
+    @property
+    def outputs(self) -> int:
+        """Count the numbers that the head's linear layer gives."""
+        return self.embedding or self.bits
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold of it, which is everything."""
@@ -108,6 +142,7 @@ class ModelConfig:
     @classmethod
     def _checked(cls, content: dict[str, Any], name: str) -> Self:
         try:
+            content = {**_LATER, **content}
             for key, kind in _KINDS.items():
                 if not isinstance(content[key], kind) or isinstance(content[key], bool):
                     raise InputError(f"{name}: '{key}' is {content[key]!r}; it is damaged")
@@ -134,6 +169,8 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} is a {type(value).__name__}")
 
 
+_LATER = {"embedding": 0, "words": 0}  # keys that models have lacked
+
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "bits": int,
     "backbone": (str, type(None)),
@@ -145,6 +182,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "dropout": (int, float),
     "activation": str,
     "lift": str,
+    "embedding": int,
+    "words": int,
     "seed": int,
     "classes": list,
     "card": dict,

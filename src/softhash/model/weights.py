@@ -23,7 +23,7 @@ def build(config: ModelConfig, weights: Any = None) -> "HashNetwork":
     """
     import torch
 
-    from softhash.heads import Head
+    from softhash.heads import make_head
     from softhash.network import HashNetwork
 
     with torch.random.fork_rng(devices=[]):
@@ -36,13 +36,15 @@ def build(config: ModelConfig, weights: Any = None) -> "HashNetwork":
             sizes = config.features, config.size
             spec = BackboneSpec(config.backbone, *sizes, config.mean, config.std, describe="")
             backbone = build_backbone(config.backbone, weights=weights)
-        head = Head(
+        head = make_head(
             config.features,
             config.bits,
             hidden=config.hidden,
             dropout=config.dropout,
             activation=config.activation,
             lift=config.lift,
+            embedding=config.embedding,
+            words=config.words,
         )
         return HashNetwork(spec, backbone, head)
 
@@ -95,7 +97,7 @@ def check_header(path: Path, config: ModelConfig) -> None:
             found = tuple(file.get_slice(LAST_LAYER).get_shape())
     except (SafetensorError, OSError) as error:
         raise InputError(f"{path} is damaged, it is no safetensors file: {error}") from None
-    expected = (config.bits, config.hidden or config.features)
+    expected = (config.outputs, config.hidden or config.features)
     if found != expected:
         raise InputError(
             f"{path} has a last layer of {found}, but config.json says {expected}: "
