@@ -6,6 +6,7 @@ ordered pairs of a batch, the diagonal included. P = u uᵀ.
 
 import math
 
+import torch  # noqa: F401 (the examples below use it)
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
