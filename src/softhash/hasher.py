@@ -65,18 +65,11 @@ class Hasher:
         from softhash.backbones import spec
 
         found = spec(backbone)
-        self._start(
-            ModelConfig(
-                bits,
-                backbone,
-                found.features,
-                size=size or found.size,
-                mean=found.mean,
-                std=found.std,
-                **head,
-            ),
-            weights,
+        side = size or found.size
+        config = ModelConfig(
+            bits, backbone, found.features, size=side, mean=found.mean, std=found.std, **head
         )
+        self._start(config, weights)
 
     @classmethod
     def from_features(cls, features: int, bits: int = 48, **head: Unpack[HeadOptions]) -> Self:
