@@ -13,6 +13,8 @@ const NAMES = {
   precision: ["Precision", "Share of the returned pictures that have a label of the query."],
   recall: ["Recall", "Share of all relevant pictures that was returned."],
 };
+const CAUTION = "Some pictures of this index are searched for among the others. Those that the model was "
+  + "trained on are easy for it: an honest measurement needs pictures that it never saw.";
 const CURVES = ["precision", "recall", "ndcg", "acg"];
 
 export function mount(main, { say }) {
@@ -42,8 +44,10 @@ function head({ contract }) {
     contract.database && `${count(contract.database, "picture", "pictures")} to find`,
     contract.bits && count(contract.bits, "bit", "bits"),
   ].filter(Boolean).join(" · ");
-  return element("div", { class: "head" },
-    element("h1", {}, "Quality"), element("p", { class: "summary" }, text));
+  return element("div", {},
+    element("div", { class: "head" },
+      element("h1", {}, "Quality"), element("p", { class: "summary" }, text)),
+    element("p", { class: "help" }, CAUTION));
 }
 
 // A cut-off beyond the database says the same as “all”.
