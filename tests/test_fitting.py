@@ -172,3 +172,24 @@ def test_a_grid_takes_lists_only():
         expand({"grid": {"bits": 12}})
     swept = expand({"grid": {"settings.alpha": ["1/q", 1.0]}})
     assert [r.settings["alpha"] for r in swept] == ["1/q", 1.0]
+
+
+@pytest.mark.parametrize("method", ["itq", "sh", "ksh"])  # linear, cosine and kernel heads
+def test_a_fitted_head_is_saved_and_encodes_the_same(images, options, tmp_path, method):
+    chosen = recipe(method=method, bits=8)
+    hasher = fit(hasher_of(chosen), images, recipe=chosen, options=options)
+    hasher.save(tmp_path / "model")
+    codes = Hasher.load(tmp_path / "model").encode(images)
+    assert np.array_equal(codes, hasher.encode(images))
+    assert len(np.unique(codes, axis=0)) > 1
+
+
+def test_a_shallow_method_is_not_fine_tuned_and_says_so_before_any_work(images, options):
+    chosen = recipe(method="itq", mode="finetune")
+    options.progress = lambda done, total: pytest.fail("pictures were decoded")
+    for attempt in (
+        lambda: hasher_of(chosen),
+        lambda: fit(hasher_of(recipe()), images, recipe=chosen, options=options),
+    ):
+        with pytest.raises(UsageError, match="itq is fitted to features; use --frozen"):
+            attempt()

@@ -91,7 +91,9 @@ def code_bytes(code: bytes | str | Codes | None, bits: int) -> bytes:
         try:
             data = bytes.fromhex(text.ljust(2 * row_bytes(bits), "0"))
         except ValueError:
-            raise InputError(f"code '{code}' is not hexadecimal") from None
+            raise InputError(
+                f"code '{code}' is not hexadecimal; {bits} bits are {digits} digits of 0-9 and a-f"
+            ) from None
         if len(text) not in (digits, 2 * row_bytes(bits)):
             raise InputError(
                 f"code '{code}' has {len(text)} digits; {bits} bits are {digits} of them"

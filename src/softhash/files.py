@@ -37,6 +37,15 @@ def write_whole(path: Path, content: str | bytes, *, force: bool = False) -> Non
         raise InputError(f"cannot write {path}: {reason}") from error
 
 
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names in a folder are on disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def cache_folder() -> Path:
     """Return the user's folder for what can be made again, as the XDG convention has it."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "softhash"

@@ -19,7 +19,7 @@ from softhash.hasher import Hasher
 from softhash.heads import Head
 from softhash.images import ImageSet
 from softhash.loading import Broken, Progress
-from softhash.methods import Method, Shallow, create
+from softhash.methods import Method, Shallow, create, method_class
 from softhash.pixels import load_all
 from softhash.recipe import Recipe
 from softhash.training import Run, Watch, check_trainable, make_run, train
@@ -42,6 +42,7 @@ class Options:
 
 def hasher_of(recipe: Recipe, features: int | None = None) -> Hasher:
     """Make the untrained hasher that a recipe asks for, of pictures or of features."""
+    _check_mode(recipe)
     method = create(recipe.method, recipe.bits, 1, **recipe.settings)
     head = method.head_options(recipe.hidden, recipe.dropout) | {"seed": recipe.seed}
     if features is not None:
@@ -77,6 +78,7 @@ def fit(
     """
     recipe = recipe or Recipe.of()
     recipe = recipe.changed(method=method or recipe.method, bits=hasher.bits)
+    _check_mode(recipe)
     options = options or Options()
     labelled = images.select(~images.without_labels)
     if len(labelled) < len(images):
@@ -98,6 +100,12 @@ def fit(
         fit_pixels(hasher, inputs, labels[pixels.readable], recipe, options)
     hasher.classes = images.classes
     return hasher
+
+
+def _check_mode(recipe: Recipe) -> None:
+    """Raise, before anything is decoded, where the method has no loss to fine-tune by."""
+    if recipe.mode == "finetune" and issubclass(method_class(recipe.method), Shallow):
+        raise UsageError(f"{recipe.method} is fitted to features; use --frozen (mode = 'frozen')")
 
 
 def fit_features(
@@ -122,8 +130,6 @@ def fit_pixels(
     hasher: Hasher, pixels: Tensor, labels: Tensor, recipe: Recipe, options: Options
 ) -> None:
     """Fine-tune the whole network on decoded pictures (n, h, w, 3), its head warmed up first."""
-    if isinstance(_method(recipe, labels), Shallow):
-        raise UsageError(f"{recipe.method} is fitted to features; use --frozen (mode = 'frozen')")
     device = torch.device(pick_device(options.device))
     network = hasher.network.to(device)
     if device.type == "cuda":

@@ -5,7 +5,7 @@ import os
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from softhash.codes import Codes
 from softhash.devices import pick_device
@@ -192,18 +192,15 @@ class Hasher:
                 NaN.
 
         """
-        codes: Codes = self._whole(source, "codes", **options)
-        return codes
+        return cast(Codes, self._whole(source, "codes", **options))
 
     def outputs(self, source: Source, **options: Unpack[Options]) -> Floats:
         """Compute the real-valued u (n, bits), whose signs are the code; options as of `encode`."""
-        u: Floats = self._whole(source, "outputs", **options)
-        return u
+        return cast(Floats, self._whole(source, "outputs", **options))
 
     def features(self, source: Source, **options: Unpack[Options]) -> Floats:
         """Compute the backbone's features (n, d); options as of `encode`."""
-        features: Floats = self._whole(source, "features", **options)
-        return features
+        return cast(Floats, self._whole(source, "features", **options))
 
     def encode_readable(
         self, source: Source, kind: str = "codes", **options: Unpack[Options]

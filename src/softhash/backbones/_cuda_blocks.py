@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from softhash.backbones import _triton_blocks as blocks
+from softhash.backbones.efficientnet_lite import same_padding
 
 PROGRAMS = 132 * 6  # as many as keep a large GPU busy
 # Height, width and channels of a depthwise program's tile, and its warps, by the output's width.
@@ -25,12 +26,6 @@ WEIGHT_TILES = {3: (64, 32, 8), 5: (64, 32, 4)}
 
 Tile = tuple[int, int, int, int]
 Layer = Sequence[Tensor]  # weight rows, gamma, beta, mean, var
-
-
-def same_padding(side: int, kernel: int, stride: int) -> int:
-    """Zeros before a side, as in TensorFlow's "SAME"."""
-    outputs = -(-side // stride)
-    return max((outputs - 1) * stride + kernel - side, 0) // 2
 
 
 def layer(conv: nn.Conv2d, norm: nn.BatchNorm2d) -> Layer:
@@ -113,9 +108,16 @@ def tile(tiles: dict[int, Tile], columns: int) -> Tile:
     return next(tile for widest, tile in tiles.items() if columns <= widest)
 
 
+def pads(height: int, width: int, kernel: int, stride: int) -> dict[str, int]:
+    """Count the zeros before rows and columns."""
+    return {
+        "PY": same_padding(height, kernel, stride)[0],
+        "PX": same_padding(width, kernel, stride)[0],
+    }
+
+
 def _form(height: int, width: int, kernel: int, stride: int) -> dict[str, int]:
-    pads = same_padding(height, kernel, stride), same_padding(width, kernel, stride)
-    return {"K": kernel, "S": stride, "PY": pads[0], "PX": pads[1]}
+    return {"K": kernel, "S": stride, **pads(height, width, kernel, stride)}
 
 
 def depthwise(h: Tensor, weight: Tensor, bias: Tensor, kernel: int, stride: int) -> Tensor:

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from softhash.backbones import _triton_ends as ends
-from softhash.backbones._cuda_blocks import PROGRAMS, block, fold, layer, same_padding, unfold
+from softhash.backbones._cuda_blocks import PROGRAMS, block, fold, layer, pads, unfold
 
 
 class FusedStem(torch.autograd.Function):
@@ -23,7 +23,7 @@ class FusedStem(torch.autograd.Function):
         y = x.new_empty((n, rows, columns, outputs), dtype=kind)
         sn, sc, sy, sx = x.stride()
         ctx.shape = (n * rows * columns, height, width, rows, columns, sn, sy, sx, sc)
-        ctx.pads = {"PY": same_padding(height, 3, 2), "PX": same_padding(width, 3, 2)}
+        ctx.pads = pads(height, width, 3, 2)
         ends.stem_kernel[(triton.cdiv(ctx.shape[0], 128),)](
             x, weight, bias, y, *ctx.shape, **ctx.pads, WIDTH=outputs, BM=128, num_warps=4
         )

@@ -220,4 +220,4 @@ def _verify(location: str, as_json: bool) -> None:
 def _problems(count: int) -> str:
     if not count:
         return "all as it was written"
-    return f"{count:,} problem{'s' if count > 1 else ''}; make the index again"
+    return f"{count:,} problem{'s' if count > 1 else ''}; the lines above say what to do"

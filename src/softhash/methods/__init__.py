@@ -12,7 +12,7 @@ from typing import Any
 from softhash.errors import UsageError, unknown_name
 from softhash.methods._base import Method, Shallow
 
-__all__ = ["METHODS", "Method", "Shallow", "create", "describe"]
+__all__ = ["METHODS", "Method", "Shallow", "create", "describe", "method_class"]
 
 
 def _found() -> dict[str, type[Method]]:

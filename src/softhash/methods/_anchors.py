@@ -4,7 +4,20 @@ import torch
 from torch import Tensor
 
 from softhash.heads import Head
+from softhash.methods._base import Shallow
 from softhash.methods._directions import centred, drawn
+from softhash.model.config import HeadOptions
+
+
+class KernelMethod(Shallow):
+    """A method whose bits are linear in similarities to so many `anchors`."""
+
+    anchors: int
+
+    def head_options(self, hidden: int, dropout: float) -> HeadOptions:
+        """Ask for a kernel."""
+        own: HeadOptions = {"hidden": self.anchors, "lift": "rbf"}
+        return super().head_options(hidden, dropout) | own
 
 
 @torch.no_grad()

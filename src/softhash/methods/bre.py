@@ -22,16 +22,14 @@ from torch import Tensor
 
 from softhash.functional import label_overlap
 from softhash.heads import Head
-from softhash.methods._anchors import place_anchors
-from softhash.methods._base import Shallow
+from softhash.methods._anchors import KernelMethod, place_anchors
 from softhash.methods._directions import drawn, normal, set_output, signs
-from softhash.model.config import HeadOptions
 
 ROUNDING = 1e-9  # a gain, or an interval between thresholds, that is none
 TINY = 1e-30  # instead of a similarity of 0, whose threshold would be nowhere
 
 
-class BRE(Shallow):
+class BRE(KernelMethod):
     """Kernel codes whose Hamming distances reconstruct given ones, weight by weight."""
 
     def __init__(
@@ -51,11 +49,6 @@ class BRE(Shallow):
         self.labelled = labelled
         self.pairs = pairs
         self.sweeps = sweeps
-
-    def head_options(self, hidden: int, dropout: float) -> HeadOptions:
-        """Ask for a kernel."""
-        own: HeadOptions = {"hidden": self.anchors, "lift": "rbf"}
-        return super().head_options(hidden, dropout) | own
 
     @torch.no_grad()
     def fit_head(self, head: Head, features: Tensor, labels: Tensor) -> None:

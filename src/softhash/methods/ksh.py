@@ -23,17 +23,15 @@ from torch.nn.functional import pad
 
 from softhash.functional import label_overlap
 from softhash.heads import Head
-from softhash.methods._anchors import place_anchors
-from softhash.methods._base import Shallow
+from softhash.methods._anchors import KernelMethod, place_anchors
 from softhash.methods._directions import drawn, set_output, signs
-from softhash.model.config import HeadOptions
 
 FLAT = 1e-10  # of the largest eigenvalue of KᵀK
 STILL = 0.01  # change of the objective a picture that ends the descent
 DOUBLINGS = 50
 
 
-class KSH(Shallow):
+class KSH(KernelMethod):
     """Kernel codes whose products fit similar and dissimilar pairs, learnt bit by bit."""
 
     def __init__(
@@ -49,11 +47,6 @@ class KSH(Shallow):
         self.anchors = anchors
         self.labelled = labelled
         self.steps = steps
-
-    def head_options(self, hidden: int, dropout: float) -> HeadOptions:
-        """Ask for a kernel."""
-        own: HeadOptions = {"hidden": self.anchors, "lift": "rbf"}
-        return super().head_options(hidden, dropout) | own
 
     @torch.no_grad()
     def fit_head(self, head: Head, features: Tensor, labels: Tensor) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from softhash.errors import InputError
+from softhash.files import sync_folder
 from softhash.model.config import ModelConfig
 
 CONFIG, WEIGHTS, GRAPH, CARD = "config.json", "model.safetensors", "model.onnx", "README.md"
@@ -83,9 +84,9 @@ def write(folder: Path, contents: Mapping[str, bytes], *, force: bool = False) -
             for name, content in contents.items():
                 _write_synced(new / name, content)
             new.chmod(0o755)
-            _sync_folder(new)
+            sync_folder(new)
             _replace(folder, new)
-            _sync_folder(folder.parent)
+            sync_folder(folder.parent)
         finally:
             shutil.rmtree(new, ignore_errors=True)
     except OSError as error:
@@ -98,14 +99,6 @@ def _write_synced(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     path.chmod(0o644)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _replace(folder: Path, new: Path) -> None:

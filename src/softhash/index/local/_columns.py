@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from softhash.codes import Codes
+from softhash.files import sync_folder
 from softhash.hamming._words import Words, word_count
 from softhash.index.items import IndexDamagedError
-from softhash.index.local._layout import sync_folder
 
 COPIED_AT_ONCE = 1 << 16  # records
 

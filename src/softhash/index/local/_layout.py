@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 from softhash.errors import InputError
-from softhash.files import write_whole
+from softhash.files import sync_folder, write_whole
 from softhash.index.items import IndexBusyError, IndexDamagedError
 from softhash.index.local._database import ITEMS, create_database
 from softhash.index.store import Meta
@@ -33,15 +33,6 @@ FORMAT, VERSION = "softhash index", 1
 def labels_file(words: int) -> str:
     """Name the file of label records of so many words."""
     return f"labels-{words}.bin"
-
-
-def sync_folder(folder: Path) -> None:
-    """Make sure that the names in a folder are on disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def create(folder: Path, meta: Meta) -> None:
