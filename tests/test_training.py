@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 import sys
 
@@ -58,25 +59,32 @@ def test_the_loss_falls_and_is_told():
 
 @pytest.mark.parametrize("method", ["idhn", "dqn"])
 @pytest.mark.parametrize("stop", [1, 5, 9])
-def test_a_resumed_run_ends_like_one_that_was_not_interrupted(tmp_path, stop, method):
+def test_a_run_interrupted_within_a_step_ends_like_one_that_was_not(
+    tmp_path, monkeypatch, stop, method
+):
     whole = fresh(method=method)
     train(whole, RECIPE, *material())
 
     run, path = fresh(method=method), tmp_path / "checkpoint.safetensors"
-    original = run.method.forward
+    original = run.optimiser.step
 
-    def interrupted(*arguments):
+    def interrupted():
+        original()
         if run.step == stop:
-            raise KeyboardInterrupt
-        return original(*arguments)
+            signal.raise_signal(signal.SIGINT)  # weights are moved, but the step is not over
 
-    run.method.forward = interrupted
-    with pytest.raises(KeyboardInterrupt):
-        train(run, RECIPE, *material(), checkpoint=lambda r: save_checkpoint(path, r, RECIPE))
+    monkeypatch.setattr(run.optimiser, "step", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            train(run, RECIPE, *material(), checkpoint=lambda r: save_checkpoint(path, r, RECIPE))
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
     again = fresh(method=method)
     load_checkpoint(path, again, RECIPE)
-    assert again.step == stop
+    assert again.step == stop + 1
     train(again, RECIPE, *material())
     assert torch.equal(weights(again), weights(whole))
 

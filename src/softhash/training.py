@@ -15,6 +15,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from softhash import distributed
 from softhash.errors import SofthashError, UsageError
+from softhash.interrupts import held_interrupts
 from softhash.methods import Method
 from softhash.recipe import Recipe
 from softhash.schedule import batch_at, batch_length, rate_at, seed_at, step_count
@@ -57,7 +58,7 @@ def make_run(network: nn.Module, method: Method, recipe: Recipe, device: torch.d
         if weights
     ]
     kind = torch.optim.AdamW if recipe.optimiser == "adamw" else torch.optim.Adam
-    optimiser = kind(groups, weight_decay=recipe.weight_decay, capturable=captured, fused=captured)
+    optimiser = kind(groups, weight_decay=recipe.weight_decay, capturable=captured, fused=True)
     average = Average(network, recipe.average) if recipe.average else None
     return Run(network, method, optimiser, average)
 
@@ -87,7 +88,7 @@ def train(
     epoch = _Epoch(recipe, items, steps)
     run.network.train()
     _freeze_batch_norm(run.network, recipe)
-    try:
+    with held_interrupts() as interrupted:  # a step that is half done could not be resumed
         while run.step < steps:
             for group in run.optimiser.param_groups:
                 _set_rate(group, group["base"] * rate_at(recipe, run.step, steps))
@@ -96,12 +97,13 @@ def train(
             epoch.losses.append(step(distributed.share(batch)).clone())
             run.step += 1
             if run.step % epoch.length == 0 or run.step == steps:
-                watch(epoch.close(run.step))
+                figures = epoch.close(run.step)
                 run.method.epoch()
                 checkpoint(run)
-    except KeyboardInterrupt:
-        checkpoint(run)
-        raise
+                watch(figures)
+            if interrupted():
+                checkpoint(run)
+                raise KeyboardInterrupt
     if run.average:
         run.average.swap()
     run.network.eval()
