@@ -193,3 +193,18 @@ def test_a_shallow_method_is_not_fine_tuned_and_says_so_before_any_work(images, 
     ):
         with pytest.raises(UsageError, match="itq is fitted to features; use --frozen"):
             attempt()
+
+
+@pytest.mark.parametrize("mode", ["frozen", "finetune"])
+def test_labels_of_pictures_are_learned_with_their_codes(images, options, mode):
+    """On pictures it was trained on: they are likelier than how common labels are makes them."""
+    chosen = recipe(mode=mode, epochs=60, hidden=64, dropout=0.0)
+    hasher = fit(hasher_of(chosen), images, recipe=chosen, options=options)
+    assert hasher.labelling.classes == images.classes
+    found = hasher.labelling.probabilities(hasher.outputs(images))
+    common = np.broadcast_to(images.labels.mean(axis=0), found.shape)
+    assert surprise(found, images.labels) < 0.9 * surprise(common, images.labels)
+
+
+def surprise(probabilities, labels):
+    return -np.log(np.where(labels, probabilities, 1 - probabilities)).mean()

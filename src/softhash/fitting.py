@@ -20,6 +20,7 @@ from softhash.heads import Head
 from softhash.images import ImageSet
 from softhash.loading import Broken, Progress
 from softhash.methods import Method, Shallow, create, method_class
+from softhash.model.labelling import fit_labelling
 from softhash.pixels import load_all
 from softhash.recipe import Recipe
 from softhash.training import Run, Watch, check_trainable, make_run, train
@@ -85,6 +86,7 @@ def fit(
         options.notes(f"{len(images) - len(labelled):,} pictures without labels are left out")
     labels = torch.from_numpy(labelled.labels)
     check_trainable(labels)
+    hasher.classes = images.classes
     if recipe.mode == "frozen":
         found = features_of(
             hasher, labelled, device=options.device, cache=options.cache, progress=options.progress
@@ -98,7 +100,6 @@ def fit(
         _say_broken(pixels.broken, options)
         inputs = torch.from_numpy(np.ascontiguousarray(pixels[pixels.readable]))
         fit_pixels(hasher, inputs, labels[pixels.readable], recipe, options)
-    hasher.classes = images.classes
     return hasher
 
 
@@ -143,6 +144,8 @@ def fit_pixels(
     method = _method(recipe, labels)
     _run(network, method, pixels, labels, recipe, options)
     method.finish(network.head, lambda: _features(network, pixels, device))
+    if hasher.classes:
+        _learn_labels(hasher, _features(network, pixels, device), labels)
     network.to("cpu")
 
 
@@ -155,6 +158,19 @@ def _fit_head(
 ) -> None:
     inputs = torch.from_numpy(np.asarray(features, np.float32))
     train_head(hasher.network.head, inputs, labels, recipe, options).to("cpu")
+    _learn_labels(hasher, inputs, labels)
+
+
+def _learn_labels(hasher: Hasher, features: Tensor, labels: Tensor) -> None:
+    """Teach a hasher that knows their names which labels its outputs speak for.
+
+    Outputs of pictures it was trained on are surer than those of others; dropout, which training
+    saw too, makes up for some of that.
+    """
+    if hasher.ranking == "hamming" and len(hasher.classes) == labels.shape[1]:
+        head = hasher.network.head
+        hasher.labelling = fit_labelling(head.train()(features), labels, hasher.classes)
+        head.eval()
 
 
 def train_head(

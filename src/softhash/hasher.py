@@ -17,7 +17,8 @@ from softhash.model.card import write_card
 from softhash.model.config import HeadOptions, ModelConfig
 from softhash.model.encoding import Encoded, Options
 from softhash.model.engines import Engine, Floats, OnnxEngine, TorchEngine
-from softhash.model.folders import CARD, CONFIG, GRAPH, WEIGHTS
+from softhash.model.folders import CARD, CONFIG, GRAPH, LABELS, WEIGHTS
+from softhash.model.labelling import Labelling
 from softhash.model.sources import Source
 
 if TYPE_CHECKING:
@@ -98,6 +99,9 @@ class Hasher:
         hasher = cls._of(config)
         hasher._saved = _Saved(folder.resolve())
         hasher._engines["cpu"] = _SAVED, OnnxEngine(graph, config, str(folder / GRAPH))
+        if LABELS in config.sha256:
+            data, sizes = folders.read_part(folder, LABELS, config), (config.bits, config.classes)
+            hasher.labelling = Labelling.from_bytes(data, str(folder / LABELS), *sizes)
         return hasher
 
     @classmethod
@@ -112,6 +116,7 @@ class Hasher:
         self._network: HashNetwork | None = None
         self._saved: _Saved | None = None
         self._engines: dict[str, tuple[str, Engine]] = {}
+        self.labelling: Labelling | None = None  # where training knew names of labels
 
     def __repr__(self) -> str:
         source = repr(self.backbone) if self.backbone else f"{self._config.features} features"
@@ -202,6 +207,16 @@ class Hasher:
         """Compute the backbone's features (n, d); options as of `encode`."""
         return cast(Floats, self._whole(source, "features", **options))
 
+    def likely_labels(self, u: Floats) -> list[dict[str, float]]:
+        """Name the labels that outputs (n, bits) speak for, the most probable first.
+
+        Each row's are a mapping from label to probability; there are none for labels that the
+        model was not trained on, or where training was not told their names.
+        """
+        if self.labelling is None:
+            return [{} for _ in u]
+        return self.labelling.likely(u)
+
     def encode_readable(
         self, source: Source, kind: str = "codes", **options: Unpack[Options]
     ) -> Encoded:
@@ -255,6 +270,8 @@ class Hasher:
         folders.check_free(folder, force=force)
         config = self._config if card is None else replace(self._config, card=dict(card))
         parts = {WEIGHTS: self._weights(), GRAPH: self._graph()}
+        if self.labelling:
+            parts[LABELS] = self.labelling.to_bytes()
         config = config.with_sha256({name: folders.sha256(parts[name]) for name in parts})
         text, readme = config.to_json(), write_card(folder.resolve().name, config)
         contents = {CONFIG: text.encode(), **parts, CARD: readme.encode()}

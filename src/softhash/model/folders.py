@@ -13,8 +13,9 @@ from softhash.files import sync_folder
 from softhash.model.config import ModelConfig
 
 CONFIG, WEIGHTS, GRAPH, CARD = "config.json", "model.safetensors", "model.onnx", "README.md"
+LABELS = "labels.safetensors"  # where the model knows names of labels
 LOG = "log.jsonl"  # of the training run, where there was one
-FILES = (CONFIG, WEIGHTS, GRAPH, CARD, LOG)
+FILES = (CONFIG, WEIGHTS, GRAPH, LABELS, CARD, LOG)
 
 
 def sha256(data: bytes) -> str:

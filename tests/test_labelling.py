@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+
+from softhash import Hasher, InputError
+from softhash.model.labelling import Labelling, fit_labelling
+
+CLASSES = ("cat", "dog", "sofa")
+
+
+def material(n=400, bits=8):
+    rng = np.random.default_rng(0)
+    u = np.tanh(rng.normal(size=(n, bits)) * 2)
+    logits = u @ rng.normal(size=(bits, len(CLASSES))) * 2 + [-1, 0, -2]
+    return u, (logits + rng.logistic(size=logits.shape) > 0).astype(np.uint8)
+
+
+def fitted():
+    u, y = material()
+    return fit_labelling(torch.from_numpy(u), torch.from_numpy(y), CLASSES)
+
+
+@pytest.mark.parametrize("label", range(len(CLASSES)))
+def test_it_is_the_logistic_regression_of_scikit_learn(label):
+    u, y = material()
+    theirs = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(u, y[:, label])
+    ours = fitted()
+    assert np.allclose(ours.weight[label], theirs.coef_[0], atol=1e-3)
+    assert np.allclose(ours.probabilities(u)[:, label], theirs.predict_proba(u)[:, 1], atol=1e-3)
+
+
+def test_a_label_that_every_picture_has_or_none_is_no_trouble():
+    u, y = material()
+    y[:, 0], y[:, 1] = 1, 0
+    found = fit_labelling(torch.from_numpy(u), torch.from_numpy(y), CLASSES).probabilities(u)
+    assert (found[:, 0] > 0.99).all()
+    assert (found[:, 1] < 0.01).all()
+
+
+def test_likely_labels_come_with_the_most_probable_first():
+    u, _ = material()
+    labelling = fitted()
+    for row, probable in zip(labelling.likely(u), labelling.probabilities(u), strict=True):
+        assert set(row) == {name for name, p in zip(CLASSES, probable, strict=True) if p >= 0.3}
+        assert list(row.values()) == sorted(row.values(), reverse=True)
+
+
+def test_a_model_keeps_it(tmp_path):
+    hasher = Hasher.from_features(4, bits=8)
+    features = np.random.default_rng(1).normal(size=(5, 4)).astype(np.float32)
+    assert hasher.likely_labels(hasher.outputs(features)) == [{}] * 5
+    hasher.classes, hasher.labelling = CLASSES, fitted()
+    hasher.save(tmp_path / "model")
+    again = Hasher.load(tmp_path / "model")
+    u = hasher.outputs(features)
+    assert again.likely_labels(u) == hasher.likely_labels(u) != [{}] * 5
+    again.save(tmp_path / "copy")
+    assert Hasher.load(tmp_path / "copy").likely_labels(u) == hasher.likely_labels(u)
+
+
+def test_a_damaged_one_is_named(tmp_path):
+    data = fitted().to_bytes()
+    with pytest.raises(InputError, match="labels of it is damaged"):
+        Labelling.from_bytes(data[:50], "labels of it", 8, CLASSES)
+    with pytest.raises(InputError, match=r"shape \(3, 8\), but config.json says \(2, 8\)"):
+        Labelling.from_bytes(data, "labels", 8, CLASSES[:2])
