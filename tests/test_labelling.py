@@ -1,10 +1,12 @@
+import hashlib
+
 import numpy as np
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
 from softhash import Hasher, InputError
-from softhash.model.labelling import Labelling, fit_labelling
+from softhash.model.labelling import fit_labelling
 
 CLASSES = ("cat", "dog", "sofa")
 
@@ -60,8 +62,23 @@ def test_a_model_keeps_it(tmp_path):
 
 
 def test_a_damaged_one_is_named(tmp_path):
-    data = fitted().to_bytes()
-    with pytest.raises(InputError, match="labels of it is damaged"):
-        Labelling.from_bytes(data[:50], "labels of it", 8, CLASSES)
-    with pytest.raises(InputError, match=r"shape \(3, 8\), but config.json says \(2, 8\)"):
-        Labelling.from_bytes(data, "labels", 8, CLASSES[:2])
+    hasher = Hasher.from_features(4, bits=8)
+    hasher.classes, hasher.labelling = CLASSES, fitted()
+    hasher.save(tmp_path / "model")
+    path, config = tmp_path / "model" / "labels.safetensors", tmp_path / "model" / "config.json"
+    whole, settings = path.read_bytes(), config.read_text()
+
+    path.write_bytes(whole[:50])
+    with pytest.raises(InputError, match="not what was saved with this model"):
+        Hasher.load(tmp_path / "model")
+    config.write_text(settings.replace(digest(whole), digest(whole[:50])))
+    with pytest.raises(InputError, match=r"labels\.safetensors is damaged"):
+        Hasher.load(tmp_path / "model")
+    path.write_bytes(whole)
+    config.write_text(settings.replace('"sofa"', '"sofa", "bus"'))
+    with pytest.raises(InputError, match=r"shape \(3, 8\), but config.json says \(4, 8\)"):
+        Hasher.load(tmp_path / "model")
+
+
+def digest(data):
+    return hashlib.sha256(data).hexdigest()

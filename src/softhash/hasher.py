@@ -82,7 +82,7 @@ class Hasher:
             head: its settings, as for a hasher of pictures.
 
         """
-        return cls._of(ModelConfig(bits, None, features, **head))
+        return cls.of_config(ModelConfig(bits, None, features, **head))
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -96,18 +96,17 @@ class Hasher:
         config = folders.read_config(folder)
         weights.check_header(folder / WEIGHTS, config)
         graph = folders.read_part(folder, GRAPH, config)
-        hasher = cls._of(config)
+        hasher = cls.of_config(config)
         hasher._saved = _Saved(folder.resolve())
         hasher._engines["cpu"] = _SAVED, OnnxEngine(graph, config, str(folder / GRAPH))
-        if LABELS in config.sha256:
-            data, sizes = folders.read_part(folder, LABELS, config), (config.bits, config.classes)
-            hasher.labelling = Labelling.from_bytes(data, str(folder / LABELS), *sizes)
+        hasher.labelling = Labelling.read(folder, config)
         return hasher
 
     @classmethod
-    def _of(cls, config: ModelConfig) -> Self:
+    def of_config(cls, config: ModelConfig, weights: str | None = None) -> Self:
+        """Make an untrained hasher of these settings, its backbone with or without weights."""
         hasher = cls.__new__(cls)
-        hasher._start(config, None)
+        hasher._start(config, weights)
         return hasher
 
     def _start(self, config: ModelConfig, start: str | os.PathLike[str] | None) -> None:
@@ -208,14 +207,8 @@ class Hasher:
         return cast(Floats, self._whole(source, "features", **options))
 
     def likely_labels(self, u: Floats) -> list[dict[str, float]]:
-        """Name the labels that outputs (n, bits) speak for, the most probable first.
-
-        Each row's are a mapping from label to probability; there are none for labels that the
-        model was not trained on, or where training was not told their names.
-        """
-        if self.labelling is None:
-            return [{} for _ in u]
-        return self.labelling.likely(u)
+        """Name the labels that each row of outputs (n, bits) speaks for, with probabilities."""
+        return self.labelling.likely(u) if self.labelling else [{} for _ in u]
 
     def encode_readable(
         self, source: Source, kind: str = "codes", **options: Unpack[Options]

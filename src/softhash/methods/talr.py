@@ -14,9 +14,8 @@ The loss is 1 − AP (relevant: shares a label), or 1 − NDCG (r: how many labe
 over queries that have something relevant in the batch.
 
 Soft counts are no integers. The paper puts an integral for the sum over t, and its authors' code a
-simpler form still, which they found no worse. Here sums over t are interpolated between integers
-instead, and (c⁺ − 1)/(c − 1) is [c⁺ − 1]₊/max(c − 1, 1): both are exact at integers, so that for
-binary u and a bin for each distance the value is the metric itself.
+simpler form still, which they found no worse; `_listwise` says what stands here instead, which is
+the metric itself for binary u and a bin for each distance.
 
 Settings are the authors' for NUS-WIDE: half as many bins as bits from 32 bits on (we keep a bin for
 each distance below that, as their defaults do), no annealing; they take batches of 256 pictures. At
@@ -30,8 +29,7 @@ from torch import Tensor
 
 from softhash.functional import shared_labels
 from softhash.methods._base import Method
-
-SMALLEST = 1e-3  # a group of fewer (soft) items is left out: its mean would be rounding errors
+from softhash.methods._listwise import average_precision, histograms, ndcg
 
 
 class TALR(Method):
@@ -55,13 +53,10 @@ class TALR(Method):
         """Rate each query's ranking of the others: (n,), 0 where nothing is relevant."""
         raise NotImplementedError
 
-    def histograms(self, u: Tensor, *weights: Tensor) -> tuple[Tensor, ...]:
-        """Sum each of the weights (n, n) of items around each bin's distance: (n, bins + 1)."""
-        distance = (self.bits - u @ u.T) / 2
-        centres = torch.linspace(0, self.bits, self.bins + 1, dtype=u.dtype, device=u.device)
-        gap = (distance[:, :, None] - centres).abs() * self.bins / self.bits
-        pulses = (1 - gap).clamp_min(0)
-        return (torch.stack(weights, dim=1) @ pulses).unbind(dim=1)
+    def histograms(self, u: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
+        """Count the other items of each group, and sum their weights (n, n): (n, bins + 1) each."""
+        others = 1 - torch.eye(len(u), dtype=u.dtype, device=u.device)
+        return histograms((self.bits - u @ u.T) / 2, self.bits, self.bins, others, weight)
 
 
 class TieAwareAP(TALR):
@@ -70,12 +65,8 @@ class TieAwareAP(TALR):
     def scores(self, u: Tensor, shared: Tensor) -> Tensor:
         """AP of each query; what is relevant shares a label."""
         relevant = (shared > 0).to(u.dtype)
-        size, hits = self.histograms(u, _others(u), relevant)
-        before, hits_before = _before(size), _before(hits)
-        slope = (hits - 1).clamp_min(0) / (size - 1).clamp_min(1)
-        reciprocal = mean_over_ranks(1 / _ranks(u), before, size)
-        precision = slope + (hits_before + 1 - slope * (before + 1)) * reciprocal
-        return (hits * precision).sum(dim=1) / relevant.sum(dim=1).clamp(min=1)
+        size, hits = self.histograms(u, relevant)
+        return average_precision(size, hits, relevant)
 
 
 class TieAwareNDCG(TALR):
@@ -84,43 +75,8 @@ class TieAwareNDCG(TALR):
     def scores(self, u: Tensor, shared: Tensor) -> Tensor:
         """NDCG of each query; the gain of an item is 2^r − 1."""
         gain = torch.exp2(shared) - 1
-        size, gains = self.histograms(u, _others(u), gain)
-        discounts = 1 / torch.log2(1 + _ranks(u))
-        dcg = (gains * mean_over_ranks(discounts, _before(size), size)).sum(dim=1)
-        best = gain.sort(dim=1, descending=True).values @ discounts
-        return dcg / best.clamp(min=1)
-
-
-def mean_over_ranks(values: Tensor, before: Tensor, size: Tensor) -> Tensor:
-    """Average a value of each rank over the ranks of groups that come after so many items.
-
-    >>> mean_over_ranks(torch.tensor([1.0, 0.5, 0.25]), torch.tensor([1.0]), torch.tensor([2.0]))
-    tensor([0.3750])
-    """
-    span = running_sum(values, before + size) - running_sum(values, before)
-    return span / size.clamp_min(SMALLEST)
-
-
-def running_sum(values: Tensor, count: Tensor) -> Tensor:
-    """Sum the first `count` values, counts between integers interpolated.
-
-    >>> running_sum(torch.tensor([1.0, 0.5, 0.25]), torch.tensor([0.0, 1.0, 1.5, 3.0]))
-    tensor([0.0000, 1.0000, 1.2500, 1.7500])
-    """
-    whole = count.detach().floor().clamp(0, len(values) - 1).long()
-    return (values.cumsum(0) - values)[whole] + (count - whole) * values[whole]
-
-
-def _ranks(u: Tensor) -> Tensor:
-    return torch.arange(1, len(u) + 1, dtype=u.dtype, device=u.device)
-
-
-def _others(u: Tensor) -> Tensor:
-    return 1 - torch.eye(len(u), dtype=u.dtype, device=u.device)
-
-
-def _before(counts: Tensor) -> Tensor:
-    return counts.cumsum(dim=1) - counts
+        size, gains = self.histograms(u, gain)
+        return ndcg(size, gains, gain)
 
 
 METHODS = {"talr-ap": TieAwareAP, "talr-ndcg": TieAwareNDCG}

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softhash.errors import InputError
+from softhash.model.config import ModelConfig
+from softhash.model.folders import LABELS, read_part
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -58,22 +61,25 @@ class Labelling:
         return save({"weight": self.weight, "bias": self.bias})
 
     @classmethod
-    def from_bytes(cls, data: bytes, name: str, bits: int, classes: tuple[str, ...]) -> Self:
-        """Read what `to_bytes` wrote; `name` is what errors call it."""
+    def read(cls, folder: Path, config: ModelConfig) -> Self | None:
+        """Read what a model's folder has of `to_bytes`, which may be nothing."""
         from safetensors import SafetensorError
         from safetensors.numpy import load
 
+        if LABELS not in config.sha256:
+            return None
         try:
-            found = load(data)
+            found = load(read_part(folder, LABELS, config))
             weight, bias = found["weight"].astype(np.float32), found["bias"].astype(np.float32)
         except (SafetensorError, KeyError) as error:
-            raise InputError(f"{name} is damaged: {error}") from None
-        if weight.shape != (len(classes), bits) or bias.shape != (len(classes),):
+            raise InputError(f"{folder / LABELS} is damaged: {error}") from None
+        expected = len(config.classes), config.bits
+        if weight.shape != expected or bias.shape != expected[:1]:
             raise InputError(
-                f"{name} has the shape {weight.shape}, but config.json says "
-                f"{(len(classes), bits)}: the files are of different models"
+                f"{folder / LABELS} has the shape {weight.shape}, but config.json says {expected}: "
+                "the files are of different models"
             )
-        return cls(weight, bias, classes)
+        return cls(weight, bias, config.classes)
 
 
 def fit_labelling(

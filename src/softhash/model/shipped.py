@@ -1,13 +1,92 @@
-"""The model that comes with softhash; so far there is none."""
+"""The model that comes with softhash: a head in the package, on a backbone that pip delivers.
 
+The package holds the head alone, in half precision; the whole model, with its graph, is put
+together when it is first needed and kept among what can be made again. `recipes/default-model.toml`
+says how the head was trained; `python -m softhash.model.shipped MODEL` takes it out of a model.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from softhash.errors import UsageError
+import numpy as np
+
+from softhash.errors import InputError, UsageError
+from softhash.files import cache_folder, write_whole
+from softhash.model import folders
+from softhash.model.config import ModelConfig
+from softhash.model.folders import CONFIG
+from softhash.model.labelling import Labelling
+
+if TYPE_CHECKING:
+    from softhash.hasher import Hasher
+
+PACKED = Path(__file__).with_name("default")
+HEAD = "head.safetensors"
+PARTS = ("head.", "labels.")  # what tensors of the file begin with
 
 
-def default_model() -> Path:
-    """Return the folder of the model to use where none is named."""
-    raise UsageError(
-        "a new index needs a model to encode its pictures with: -m MODEL, a folder that "
-        "`softhash train` wrote"
-    )
+def default_model(notes: Callable[[str], None] = lambda note: None) -> Path:
+    """Return the folder of the model to use where none is named; `notes` hears of long work."""
+    data = (PACKED / HEAD).read_bytes()
+    config = (PACKED / CONFIG).read_bytes()
+    name = folders.sha256(data + config)[:12]
+    folder = cache_folder() / "models" / f"default-{name}"
+    if not (folder / CONFIG).is_file():
+        notes("preparing the model that comes with softhash; once, about ten seconds")
+        hasher = _unpacked(data, ModelConfig.from_json(config, str(PACKED / CONFIG)))
+        try:
+            hasher.save(folder, card=hasher.config["card"])
+        except InputError:
+            if not (folder / CONFIG).is_file():  # otherwise another process was first
+                raise
+    return folder
+
+
+def _unpacked(data: bytes, config: ModelConfig) -> "Hasher":
+    """Put the head on the backbone's published weights."""
+    import torch
+    from safetensors.numpy import load
+
+    from softhash.hasher import Hasher
+
+    head_part, labels_part = PARTS
+    found = {name: array.astype(np.float32) for name, array in load(data).items()}
+    hasher = Hasher.of_config(config, weights="default")
+    state = {
+        name.removeprefix(head_part): torch.from_numpy(array)
+        for name, array in found.items()
+        if name.startswith(head_part)
+    }
+    hasher.network.head.load_state_dict(state)
+    weight, bias = (found[labels_part + name] for name in ("weight", "bias"))
+    hasher.labelling = Labelling(weight, bias, config.classes)
+    return hasher
+
+
+def pack(hasher: "Hasher", folder: Path = PACKED) -> None:
+    """Write what the package keeps of a model: its head in half precision, and its settings."""
+    from safetensors.numpy import save
+
+    from softhash.model.weights import arrays
+
+    if hasher.labelling is None or hasher.backbone is None:
+        raise UsageError("only a model of pictures that knows names of labels can be shipped")
+    head_part, labels_part = PARTS
+    kept = {name: a for name, a in arrays(hasher.network).items() if name.startswith(head_part)}
+    kept[f"{labels_part}weight"] = hasher.labelling.weight
+    kept[f"{labels_part}bias"] = hasher.labelling.bias
+    data = save({name: array.astype(np.float16) for name, array in kept.items()})
+    config = ModelConfig.from_json(json.dumps(hasher.config), "the model")
+    folder.mkdir(exist_ok=True)
+    write_whole(folder / HEAD, data, force=True)
+    write_whole(folder / CONFIG, replace(config, sha256={}).to_json(), force=True)
+
+
+if __name__ == "__main__":
+    from softhash.hasher import Hasher
+
+    pack(Hasher.load(sys.argv[1]))

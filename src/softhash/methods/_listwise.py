@@ -1,0 +1,75 @@
+"""Tie-aware AP and NDCG of rankings by distance, made differentiable as TALR does (see `talr`).
+
+Items are counted in groups around evenly spaced distances, an item that lies between two in both,
+by shares. Soft counts are no integers: sums over ranks are interpolated between integers, and the
+slope of hits within a group, (c⁺ − 1)/(c − 1), is [c⁺ − 1]₊/max(c − 1, 1). Both are exact at
+integers, so that for binary codes and a group for each distance these are the metrics themselves.
+"""
+
+import torch
+from torch import Tensor
+
+SMALLEST = 1e-3  # a group of fewer (soft) items is left out: its mean would be rounding errors
+
+
+def histograms(distance: Tensor, bits: int, bins: int, *weights: Tensor) -> tuple[Tensor, ...]:
+    """Sum each of the weights (n, m) of items around each bin's distance: (n, bins + 1).
+
+    >>> distance = torch.tensor([[0.0, 1.0, 3.0]])
+    >>> histograms(distance, 4, 2, torch.tensor([[1.0, 1.0, 10.0]]))
+    (tensor([[1.5000, 5.5000, 5.0000]]),)
+    """
+    place = distance * (bins / bits)
+    below = place.detach().floor().clamp(0, bins - 1)
+    share, group = place - below, below.long()
+    return tuple(
+        torch.zeros(len(place), bins + 1, dtype=place.dtype, device=place.device)
+        .scatter_add(1, group, weight * (1 - share))
+        .scatter_add(1, group + 1, weight * share)
+        for weight in weights
+    )
+
+
+def average_precision(size: Tensor, hits: Tensor, relevant: Tensor) -> Tensor:
+    """AP of each query, from the items and hits of its groups; `relevant` (n, m) is 1 or 0."""
+    before, hits_before = _before(size), _before(hits)
+    slope = (hits - 1).clamp_min(0) / (size - 1).clamp_min(1)
+    reciprocal = mean_over_ranks(1 / _ranks(relevant), before, size)
+    precision = slope + (hits_before + 1 - slope * (before + 1)) * reciprocal
+    return (hits * precision).sum(dim=1) / relevant.sum(dim=1).clamp(min=1)
+
+
+def ndcg(size: Tensor, gains: Tensor, gain: Tensor) -> Tensor:
+    """NDCG of each query, from the items and gains of its groups; `gain` (n, m) is each item's."""
+    discounts = 1 / torch.log2(1 + _ranks(gain))
+    dcg = (gains * mean_over_ranks(discounts, _before(size), size)).sum(dim=1)
+    best = gain.sort(dim=1, descending=True).values @ discounts
+    return dcg / best.clamp(min=1)
+
+
+def mean_over_ranks(values: Tensor, before: Tensor, size: Tensor) -> Tensor:
+    """Average a value of each rank over the ranks of groups that come after so many items.
+
+    >>> mean_over_ranks(torch.tensor([1.0, 0.5, 0.25]), torch.tensor([1.0]), torch.tensor([2.0]))
+    tensor([0.3750])
+    """
+    span = running_sum(values, before + size) - running_sum(values, before)
+    return span / size.clamp_min(SMALLEST)
+
+
+def running_sum(values: Tensor, count: Tensor) -> Tensor:
+    """Sum the first `count` values, counts between integers interpolated.
+
+    >>> running_sum(torch.tensor([1.0, 0.5, 0.25]), torch.tensor([0.0, 1.0, 1.5, 3.0]))
+    tensor([0.0000, 1.0000, 1.2500, 1.7500])
+    """
+    whole = count.detach().floor().clamp(0, len(values) - 1).long()
+    return (values.cumsum(0) - values)[whole] + (count - whole) * values[whole]
+
+
+def _ranks(items: Tensor) -> Tensor:
+    return torch.arange(1, items.shape[1] + 1, dtype=items.dtype, device=items.device)
+
+
+def _before(counts: Tensor) -> Tensor:
+    return counts.cumsum(dim=1) - counts
