@@ -48,7 +48,9 @@ def asymmetric_distances(u: npt.ArrayLike, codes: Codes) -> Floats:
     weights.reshape(-1)[: len(values)] = np.abs(values)
     # Summed once for each byte that can differ: faster than bit by bit, and in one order for all.
     sums = weights @ _PATTERNS.T
-    found: Floats = sums[np.arange(len(own)), codes ^ own].sum(axis=1)
+    found = np.zeros(len(codes))
+    for of_byte, differing in zip(sums, (codes ^ own).T, strict=True):
+        found += of_byte[differing]
     return found
 
 

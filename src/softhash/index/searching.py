@@ -109,11 +109,10 @@ def _rescored(store: Store, query: Query, window: Window, where: Filter) -> Rank
     near = store.search(_row(query), max(POOL, offset + k), radius=radius, where=where)[0]
     pool = near[:POOL]
     order, distances = reranked(query.outputs, store.codes([one.id for one in pool]))
-    ranked: Ranked = [
-        (pool[place], distance)
-        for place, distance in zip(order.tolist(), distances.tolist(), strict=True)
-    ]
-    return [*ranked, *((one, None) for one in near[POOL:])][offset : offset + k]
+    wanted = slice(offset, offset + k)
+    ranked = zip(order[wanted].tolist(), distances[wanted].tolist(), strict=True)
+    rest: Ranked = [(one, None) for one in near[POOL : offset + k]]
+    return [(pool[place], distance) for place, distance in ranked] + rest
 
 
 def _row(query: Query) -> Codes:
