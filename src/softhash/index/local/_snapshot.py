@@ -71,7 +71,7 @@ class Snapshot:
 
     def find(self, after: int, limit: int, where: Filter) -> list[int]:
         """Return the first ids above ``after`` that a filter keeps."""
-        start = max(0, after + 1)
+        start = min(max(0, after + 1), len(self.codes))
         mask = self._kept(where)
         if mask is None:
             return list(range(start, min(start + limit, len(self.codes))))
