@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from softhash import __version__
-from softhash.codes import Codes
+from softhash.codes import pack
 from softhash.devices import pick_device
 from softhash.evaluation import CURVE_POINTS, Report
 from softhash.features import features_of
@@ -29,7 +30,7 @@ from softhash.pixels import load_all
 from softhash.protocols.splits import Split
 from softhash.recipe import Recipe
 from softhash.results import Row, read_rows
-from softhash.sides import Sides, encode, quantiser_distances
+from softhash.sides import Sides, outputs, quantiser_distances
 
 __all__ = ["Material", "Row", "expand", "prepare", "read_rows", "run_cell", "run_grid"]
 
@@ -82,7 +83,14 @@ def prepare(split: Split, recipe: Recipe, options: Options) -> Material:
     )
 
 
-def run_cell(recipe: Recipe, material: Material, options: Options, *, sheets: int = 0) -> Row:
+def run_cell(
+    recipe: Recipe,
+    material: Material,
+    options: Options,
+    *,
+    sheets: int = 0,
+    rescore: bool = False,
+) -> Row:
     """Train, encode and measure one cell; name the nearest pictures of a few queries."""
     device = torch.device(pick_device(options.device))
     started = time.perf_counter()
@@ -95,14 +103,16 @@ def run_cell(recipe: Recipe, material: Material, options: Options, *, sheets: in
         fit_pixels(hasher, chosen, labels, recipe, options)
         network = hasher.network
     trained = time.perf_counter()
-    codes = encode(network.to(device), material.inputs, device)
-    sides = _sides(network, codes, material, hasher)
+    u = outputs(network.to(device), material.inputs, device)
+    sides = _sides(network, u, material, hasher)
     report = sides.report(CUTS, curves=curve_points(len(material.database)))
     stable = sides.report(CUTS, ties="stable")
+    again = sides.rescored(CUTS) if rescore else None
     return {
         "recipe": recipe.as_dict(),
         "metrics": dict(report.metrics),
         "metrics_stable": dict(stable.metrics),
+        **({"metrics_rescored": dict(again.metrics)} if again else {}),
         "contract": dict(report.contract) | {"split": material.split.sha256},
         "data": _data(material.split),
         "curves": _rounded(report),
@@ -115,14 +125,14 @@ def run_cell(recipe: Recipe, material: Material, options: Options, *, sheets: in
     }
 
 
-def _sides(network: Any, codes: Codes, material: Material, hasher: Hasher) -> Sides:
+def _sides(network: Any, u: npt.NDArray[np.float32], material: Material, hasher: Hasher) -> Sides:
     query, database = material.query.numpy(), material.database.numpy()
-    labels, near = material.labels.numpy(), None
+    codes, labels, near = pack(u), material.labels.numpy(), None
     if hasher.ranking == "quantiser":
         queries = material.inputs[material.query.to(material.inputs.device)]
         near = quantiser_distances(network, queries, codes[database], hasher.bits)
     both = labels[query], labels[database]
-    return Sides((codes[query], codes[database]), both, hasher.bits, near)
+    return Sides((codes[query], codes[database]), both, hasher.bits, near, u[query])
 
 
 def curve_points(items: int) -> list[int]:
@@ -191,13 +201,17 @@ def run_grid(
     *,
     told: Callable[[int, int, Row], None] = lambda done, total, row: None,
     sheets: int = 0,
+    rescore: bool = False,
 ) -> list[str]:
     """Run the cells that are not in the results yet; return what went wrong, a line a cell.
 
-    Cells that share features or pictures come one after the other, whatever the grid's order.
+    Cells that share features or pictures come one after the other, whatever the grid's order. With
+    ``rescore``, a cell whose row could have been rescored and was not is run again.
     """
     finished = [
-        (Recipe(**row["recipe"]), row["contract"]["split"]) for row in read_rows(results)
+        (Recipe(**row["recipe"]), row["contract"]["split"])
+        for row in read_rows(results)
+        if not (rescore and _unrescored(row))
     ]  # a setting that the rows are older than has its default
     waiting = [recipe for recipe in recipes if (recipe, split.sha256) not in finished]
     _end_last_line(results)
@@ -209,7 +223,7 @@ def run_grid(
             if key not in shared:
                 shared = {}  # one at a time: they are large
                 shared[key] = prepare(split, recipe, options)
-            row = run_cell(recipe, shared[key], options, sheets=sheets)
+            row = run_cell(recipe, shared[key], options, sheets=sheets, rescore=rescore)
         except Exception as error:  # whatever it is, the other cells are still worth running
             failed.append(f"{recipe.method}, {recipe.bits} bits, seed {recipe.seed}: {error}")
             options.notes(failed[-1])
@@ -218,6 +232,12 @@ def run_grid(
             file.write(json.dumps(row) + "\n")
         told(done, len(recipes), row)
     return failed
+
+
+def _unrescored(row: Row) -> bool:
+    """Tell whether a row lacks what rescoring would have added; quantisers have no such thing."""
+    hamming = row["contract"].get("distance", "Hamming") == "Hamming"
+    return hamming and "metrics_rescored" not in row
 
 
 def _inputs(recipe: Recipe) -> tuple[Any, ...]:

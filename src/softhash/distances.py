@@ -1,4 +1,4 @@
-"""Evaluation of rankings by real-valued distances, for methods that are not Hamming methods."""
+"""Evaluation of rankings by real-valued distances: of quantisers, and of rescored searches."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from softhash import hamming
+from softhash.codes import Codes, check_packed, pack
 from softhash.errors import InputError
 from softhash.evaluation import Cut, Report, measured
 from softhash.rankings import Ranking, StableRanking, TiedRanking, ideal_ranking
+from softhash.rescoring import POOL, reranked
 
 Numbers = npt.NDArray[Any]
 
@@ -44,7 +47,8 @@ def evaluate_distances(
         near = distances[positions]
         order = np.argsort(near, axis=1, kind="stable")
         ranked = np.take_along_axis(gains.astype(np.int64), order, axis=1)
-        counts = _counts(np.take_along_axis(near, order, axis=1), ranked)
+        group = _tied(np.take_along_axis(near, order, axis=1))
+        counts = _counts(group, ranked, int(group.max()) + 1, int(ranked.max()) + 1)
         ideal = ideal_ranking(counts.sum(axis=1))
         if ties == "stable":
             return StableRanking(ranked[:, :deepest].astype(np.uint16)), ideal
@@ -63,15 +67,75 @@ def evaluate_distances(
     )
 
 
-def _counts(near: Numbers, gains: Numbers) -> npt.NDArray[np.int64]:
-    """Count the items of each tied group at each gain; both sides are in ranked order."""
-    queries = len(near)
-    group = np.zeros(near.shape, np.int64)
-    group[:, 1:] = np.cumsum(near[:, 1:] != near[:, :-1], axis=1)
-    levels, most = int(gains.max()) + 1, int(group.max()) + 1
-    place = (np.arange(queries)[:, None] * most + group) * levels + gains
-    counts = np.bincount(place.ravel(), minlength=queries * most * levels)
-    return counts.reshape(queries, most, levels)
+def evaluate_rescored(
+    outputs: Numbers,
+    database_codes: Codes,
+    query_labels: Numbers,
+    database_labels: Numbers,
+    *,
+    at: Cut | Sequence[Cut] = (5000, "all"),
+    ties: str = "expected",
+) -> Report:
+    """Rank the database for every query as a rescored search does, and measure.
+
+    ``outputs`` (queries, bits) are real-valued; the nearest by (Hamming distance, position) are
+    ranked again, see `softhash.rescoring`. Items at equal asymmetric and Hamming distances are
+    tied, and so are those behind the pool at equal Hamming distances.
+
+    >>> labels = np.array([[1, 1], [1, 0], [0, 0]])
+    >>> codes = pack([[1, -1], [-1, 1]])  # both one bit away, the second by the surer bit
+    >>> report = evaluate_rescored(np.array([[0.9, 0.1]]), codes, labels[:1], labels[1:], at=1)
+    >>> report.metrics["precision@1"]
+    1.0
+    """
+    bits, pool = outputs.shape[1], min(POOL, len(database_codes))
+    query_codes, database_codes = pack(outputs), check_packed(database_codes, bits)
+
+    def rank(positions: Numbers, deepest: int) -> tuple[Ranking, TiedRanking]:
+        sides = query_codes[positions], database_codes, query_labels[positions], database_labels
+        near, places = hamming.nearest(*sides[:2], pool)
+        first = pool if ties == "expected" else max(pool, deepest)
+        gains = hamming.ranked_gains(*sides, first=first).astype(np.int64)
+        weighed = np.empty(near.shape)
+        for row, u in enumerate(outputs[positions]):
+            order, weighed[row] = reranked(u, database_codes[places[row]])
+            near[row], gains[row, :pool] = near[row, order], gains[row, order]
+        totals = hamming.histogram(*sides)
+        ideal = ideal_ranking(totals.sum(axis=1))
+        if ties == "stable":
+            return StableRanking(gains[:, :deepest].astype(np.uint16)), ideal
+        group, (distances, levels) = _tied(weighed, near), totals.shape[1:]
+        again = _counts(group, gains, int(group.max()) + 1, levels)
+        behind = totals - _counts(near, gains, distances, levels)
+        return TiedRanking(np.concatenate([again, behind], axis=1)), ideal
+
+    hamming.check_rows(query_codes, database_codes, query_labels, database_labels)
+    return measured(
+        rank,
+        (query_labels, database_labels),
+        bits=bits,
+        groups=pool + bits + 9,
+        at=at,
+        ties=ties,
+        curves=(),
+        distance=f"asymmetric distance within the first {POOL:,}",
+    )
+
+
+def _tied(*ranked: Numbers) -> npt.NDArray[np.int64]:
+    """Give items (queries, n) that are equal in all they are ranked by the same number."""
+    group = np.zeros(ranked[0].shape, np.int64)
+    for values in ranked:
+        group[:, 1:] |= values[:, 1:] != values[:, :-1]
+    return np.cumsum(group, axis=1)
+
+
+def _counts(group: Numbers, gains: Numbers, groups: int, levels: int) -> npt.NDArray[np.int64]:
+    """Count the items of each group at each gain: (queries, groups, levels)."""
+    queries = len(group)
+    place = (np.arange(queries)[:, None] * groups + group) * levels + gains
+    counts = np.bincount(place.ravel(), minlength=queries * groups * levels)
+    return counts.reshape(queries, groups, levels)
 
 
 def _check(distances: Numbers, query_labels: Numbers, database_labels: Numbers) -> None:

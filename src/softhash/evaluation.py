@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softhash import hamming
-from softhash.codes import row_bytes
+from softhash.codes import pack, row_bytes
 from softhash.errors import InputError, UsageError, unknown_name
 from softhash.files import write_whole
 from softhash.metrics import METRICS
@@ -42,11 +42,16 @@ class Report:
     contract: Mapping[str, Any]
     curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
     per_query: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)
+    rescored: Mapping[str, float] = field(default_factory=dict)  # metrics of rescored searches
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is saved: metrics, curves (when asked for) and contract."""
-        curves = {"curves": dict(self.curves)} if self.curves else {}
-        return {"metrics": dict(self.metrics), **curves, "contract": dict(self.contract)}
+        """Return what is saved: metrics, rescored ones and curves (when asked for), contract."""
+        asked = {
+            name: dict(values)
+            for name, values in (("metrics_rescored", self.rescored), ("curves", self.curves))
+            if values
+        }
+        return {"metrics": dict(self.metrics), **asked, "contract": dict(self.contract)}
 
     def to_json(self) -> str:
         """Write the report as JSON."""
@@ -170,17 +175,28 @@ def evaluate(
     at: Cut | Sequence[Cut] = (5000, "all"),
     ties: str = "expected",
     curves: Sequence[int] = (),
+    rescore: bool = False,
     device: str = "auto",
     progress: "Progress | None" = None,
 ) -> Report:
-    """Encode queries and database, and measure; pictures that cannot be read are left out."""
+    """Encode queries and database, and measure; pictures that cannot be read are left out.
+
+    With ``rescore``, rescored searches are measured too.
+    """
     hasher.check_hamming()
-    found = [hasher.encode_readable(s, device=device, progress=progress) for s in (query, database)]
-    labels = [side.labels[f.positions] for side, f in zip((query, database), found, strict=True)]
+    asked = hasher.encode_readable(query, "outputs", device=device, progress=progress)
+    found = hasher.encode_readable(database, device=device, progress=progress)
+    labels = query.labels[asked.positions], database.labels[found.positions]
+    cuts: dict[str, Any] = {"at": at, "ties": ties}
     report = evaluate_codes(
-        found[0].values, found[1].values, *labels, bits=hasher.bits, at=at, ties=ties, curves=curves
+        pack(asked.values), found.values, *labels, bits=hasher.bits, curves=curves, **cuts
     )
-    broken = {"queries_broken": len(found[0].broken), "database_broken": len(found[1].broken)}
+    if rescore:
+        from softhash.distances import evaluate_rescored
+
+        again = evaluate_rescored(asked.values, found.values, *labels, **cuts)
+        report = replace(report, rescored=again.metrics)
+    broken = {"queries_broken": len(asked.broken), "database_broken": len(found.broken)}
     return replace(report, contract={**report.contract, **broken})
 
 

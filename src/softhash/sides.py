@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from softhash import hamming
-from softhash.codes import Codes, pack, unpack
-from softhash.distances import evaluate_distances
+from softhash.codes import Codes, unpack
+from softhash.distances import evaluate_distances, evaluate_rescored
 from softhash.evaluation import Cut, Report, evaluate_codes
 
 AT_ONCE = 256
@@ -29,6 +29,7 @@ class Sides:
         bits: length of the codes.
         near: asymmetric quantiser distances (queries, n) where codes are indices of codebooks;
             None where the Hamming distance counts.
+        outputs: real-valued outputs of the queries (queries, bits), for `rescored`.
 
     """
 
@@ -36,6 +37,7 @@ class Sides:
     labels: tuple[npt.NDArray[Any], npt.NDArray[Any]]
     bits: int
     near: npt.NDArray[np.float32] | None = None
+    outputs: npt.NDArray[np.float32] | None = None
 
     def report(
         self, at: Sequence[Cut], ties: str = "expected", curves: Sequence[int] = ()
@@ -50,6 +52,12 @@ class Sides:
             self.near, *self.labels, bits=self.bits, distance=name, at=at, ties=ties, curves=curves
         )
 
+    def rescored(self, at: Sequence[Cut]) -> Report | None:
+        """Measure the rankings of rescored searches; None where there is nothing to rescore."""
+        if self.near is not None or self.outputs is None:
+            return None
+        return evaluate_rescored(self.outputs, self.codes[1], *self.labels, at=at)
+
     def nearest(self, queries: Positions, k: int) -> Positions:
         """Find the k nearest in the database for some queries; ties in database order."""
         if self.near is not None:
@@ -60,11 +68,12 @@ class Sides:
 
 
 @torch.no_grad()
-def encode(network: Any, inputs: Tensor, device: torch.device) -> Codes:
-    """Encode features or pixels by a network, a few at a time."""
+def outputs(network: Any, inputs: Tensor, device: torch.device) -> npt.NDArray[np.float32]:
+    """Compute the real-valued u (n, bits) of features or pixels by a network, a few at a time."""
     network.eval()
     parts = [network(part.to(device)).float().cpu() for part in torch.split(inputs, AT_ONCE)]
-    return pack(torch.cat(parts).numpy())
+    u: npt.NDArray[np.float32] = torch.cat(parts).numpy()
+    return u
 
 
 @torch.no_grad()

@@ -49,6 +49,22 @@ def test_a_grid_is_run_told_and_resumed(run_bench, capsys):
     assert " of 4" not in capsys.readouterr().err
 
 
+def test_rescored_searches_are_measured_where_that_is_asked_for(run_bench):
+    plain = run_bench(only="idhn")
+    assert not any("metrics_rescored" in row for row in plain)
+    rows = run_bench(only="idhn", rescore=True)  # those that lack it are run again
+    for row, before in zip(rows, plain, strict=True):
+        assert row["metrics"] == before["metrics"]
+        assert row["metrics_rescored"].keys() == row["metrics"].keys()
+        assert row["metrics_rescored"] != row["metrics"]
+        everything = "precision@all"
+        assert row["metrics_rescored"][everything] == pytest.approx(row["metrics"][everything])
+    assert run_bench(only="idhn", rescore=True) == rows
+    quantised = run_bench(only="dqn", rescore=True)[-1]
+    assert "metrics_rescored" not in quantised
+    assert run_bench(only="dqn", rescore=True)[-1] == quantised
+
+
 def test_pictures_without_labels_can_be_left_out(run_bench, tmp_path, capsys):
     images = ImageSet.read(tmp_path / "scenes")
     shutil.copy(images.path(0), tmp_path / "scenes" / "unlabelled.png")

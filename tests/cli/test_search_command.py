@@ -100,6 +100,44 @@ def test_the_table_marks_shared_labels_and_a_pipe_gets_no_pictures(folder, locat
     assert all(label.startswith("*") for label in rows[0][4:])
 
 
+@pytest.fixture(scope="module")
+def rescored(folder, location, tiny_model):
+    """(rescored distance, file name) of all pictures from scene 4, by summing over bits."""
+    images = ImageSet.read(folder)
+    u = Hasher.load(tiny_model).outputs(images, device="cpu")
+    sums = [sum(abs(a) for a, b in zip(u[4], v, strict=True) if (a > 0) != (b > 0)) for v in u]
+    distances = ((u > 0) != (u[4] > 0)).sum(axis=1)
+    with HammingIndex.open(location) as index:
+        ids = index.store.find_names(images.file_names)
+    keys = [(float(sums[i]), distances[i], ids[name]) for i, name in enumerate(images.file_names)]
+    order = sorted(range(30), key=keys.__getitem__)
+    return [(keys[i][0], images.file_names[i]) for i in order]
+
+
+def test_a_picture_is_rescored_where_that_is_asked_for(folder, location, ranking, rescored):
+    picture = folder / "scene-00004.png"
+    found = _hits(picture, "-i", location, "-k", 30, "--rescore")
+    assert [hit["file_name"] for hit in found["hits"]] == [name for _, name in rescored]
+    weighed = [hit["rescored"] for hit in found["hits"]]
+    assert weighed == pytest.approx([distance for distance, _ in rescored], rel=1e-5, abs=1e-6)
+    assert sorted(_pairs(found)) == sorted(ranking) != _pairs(found)
+    assert found["settings"]["rescore"] is True
+    plain = _hits(picture, "-i", location, "-k", 30)
+    assert not any("rescored" in hit for hit in plain["hits"])
+    assert "rescore" not in plain["settings"]
+
+
+def test_the_table_and_the_page_show_what_was_rescored(folder, location, rescored, tmp_path):
+    asked = [folder / "scene-00004.png", "-i", location, "-k", 5, "--offset", 3, "--rescore"]
+    lines = run("search", *asked).stdout.splitlines()
+    assert lines[1].split()[:4] == ["rank", "distance", "rescored", "id"]
+    rows = [line.split() for line in lines if "scene-" in line]
+    assert [(row[2], row[4]) for row in rows] == [(f"{d:.3f}", name) for d, name in rescored[3:8]]
+    page = tmp_path / "hits.html"
+    assert run("search", *asked, "--html", page).returncode == 0
+    assert re.findall(r"distance \d+ \((.*?)\)", page.read_text()) == [row[2] for row in rows]
+
+
 def test_paths_are_for_pipes(folder, location, ranking):
     picture = folder / "scene-00004.png"
     expected = [str(folder.resolve() / name) for _, name in ranking[:3]]
@@ -158,6 +196,8 @@ def test_odd_names_and_labels_are_harmless_in_page_and_table(folder, tiny_model,
         (["--id", "1", "--label", "moom"], 2, "unknown label 'moom'; did you mean 'moon'?"),
         (["--id", "1", "--not-label", "Sky"], 2, "unknown label 'Sky'; did you mean 'sky'?"),
         (["--id", "1", "-k", "0"], 2, "-k"),
+        (["--id", "1", "--rescore"], 2, "give IMAGE, or leave --rescore out"),
+        (["--code", "abc", "--rescore"], 2, "give IMAGE, or leave --rescore out"),
     ],
 )
 def test_wrong_questions_are_answered_in_one_line(folder, location, arguments, code, message):
@@ -195,13 +235,14 @@ def test_an_index_of_codes_has_no_paths_but_is_searched_with_its_model(
     assert (paths.returncode, "holds codes only" in paths.stderr) == (1, True)
 
 
-def test_a_search_by_picture_does_without_torch(folder, location):
+@pytest.mark.parametrize("options", [[], ["--rescore"]])
+def test_a_search_by_picture_does_without_torch(folder, location, options):
     code = (
         "import sys; from softhash.cli._app import app\n"
         "app(sys.argv[1:], standalone_mode=False)\n"
         "print({'torch', 'matplotlib', 'onnx'} & set(sys.modules), file=sys.stderr)"
     )
-    arguments = ["search", folder / "scene-00004.png", "-i", location]
+    arguments = ["search", folder / "scene-00004.png", "-i", location, *options]
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True
     )

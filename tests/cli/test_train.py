@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from command import run
 
+from softhash import scenes
+from softhash.distances import evaluate_rescored
 from softhash.hasher import Hasher
+from softhash.images import ImageSet
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +118,25 @@ def test_a_recipe_with_an_unknown_key_is_named(tmp_path):
     done = run("train", "scenes", "-o", tmp_path / "m", "--recipe", tmp_path / "r.toml")
     assert done.returncode == 2
     assert "unknown recipe key 'bitz'; did you mean 'bits'" in done.stderr
+
+
+def test_rescored_searches_are_evaluated_where_that_is_asked_for(tiny_model, tmp_path):
+    scenes.write(tmp_path / "photos", count=60, size=48, workers=1)
+    asked = ["evaluate", tiny_model, tmp_path / "photos", "--at", "10,all", "--device", "cpu"]
+    plain, report = (
+        json.loads(run(*asked, *more, "--json").stdout) for more in ([], ["--rescore"])
+    )
+    assert "metrics_rescored" not in plain
+    rescored = report.pop("metrics_rescored")
+    assert report == plain
+    hasher = Hasher.load(tiny_model)
+    parts = ImageSet.read(tmp_path / "photos").split("random", seed=0)
+    u, codes = hasher.outputs(parts.query), hasher.encode(parts.database)
+    sides = u, codes, parts.query.labels, parts.database.labels
+    assert rescored == evaluate_rescored(*sides, at=(10, "all")).metrics
+    lines = [line.split() for line in run(*asked, "--rescore").stdout.splitlines()]
+    values = [f"{rescored[name]:.4f}" for name in ("map@10", "map@all")]
+    assert ["map,", "rescored", *values] in lines
 
 
 @pytest.mark.slow

@@ -61,6 +61,10 @@ class MemoryStore:
                 raise UnknownItemError(f"no item has the id {id}")
         return [self._items[id] for id in ids]
 
+    def codes(self, ids):
+        each = [np.frombuffer(item.code, np.uint8) for item in self.get(ids)]
+        return np.array(each, np.uint8).reshape(len(ids), -(-self.meta.bits // 8))
+
     def find_names(self, file_names):
         known = {item.entry.file_name: id for id, item in self._items.items()}
         return {name: known[name] for name in file_names if name in known}

@@ -164,6 +164,14 @@ def test_store_gives_items_in_the_order_asked_for(make_store):
     assert store.get([]) == []
 
 
+def test_store_has_no_items_after_the_largest_id_there_can_be(make_store):
+    store = make_store(Meta(8))
+    store.add(np.zeros((3, 1), np.uint8), [Entry(f"{i}") for i in range(3)])
+    for where in (Filter(), Filter(none_of=("no such label",))):
+        assert len(store.items(where=where)) == 3
+        assert store.items(after=2**63 - 1, where=where) == []
+
+
 def test_store_ranks_ties_by_id(make_store):
     store = make_store(Meta(8))
     ids = store.add(np.zeros((200, 1), np.uint8), [Entry(f"{i}") for i in range(200)])

@@ -98,3 +98,31 @@ def test_a_cell_that_was_not_run_is_a_dash():
     made = to_markdown(comparison_table(group, "map", "5000", "expected"))
     assert re.search(r"\| IDHN \| 0.5000.* \| – \|", made)
     assert "One seed" in made
+
+
+def test_rescored_searches_stand_below_their_method():
+    rows = [made_row(0.5, method="idhn"), made_row(0.6, method="dhn"), made_row(0.4, method="lsh")]
+    (group,) = group_rows(rows)
+    before = comparison_table(group, "map", "5000", "expected")
+    rows[0]["metrics_rescored"] = dict.fromkeys(rows[0]["metrics"], 0.7)
+    (group,) = group_rows(rows)
+    made = comparison_table(group, "map", "5000", "expected")
+    shown = [(label, cells[0].mean, cells[0].place) for label, cells in made.rows]
+    order = [label for label, _ in before.rows]
+    order.insert(order.index("IDHN") + 1, "IDHN, rescored")
+    assert [label for label, _, _ in shown] == order
+    assert ("IDHN, rescored", 0.7, BEST) in shown
+    assert ("DHN", 0.6, SECOND) in shown
+    printed = {label: cells[0].printed for label, cells in made.rows}
+    assert printed["IDHN"]
+    assert printed["IDHN, rescored"] is None
+    stable = comparison_table(group, "map", "5000", "stable")
+    assert [label for label, _ in stable.rows] == [label for label, _ in before.rows]
+
+
+def test_rescored_searches_stand_below_their_setting():
+    rows = [made_row(0.5, settings={"alpha": alpha}) for alpha in ("1/q", "5/q", 1.0)]
+    rows[1]["metrics_rescored"] = dict.fromkeys(rows[1]["metrics"], 0.7)
+    (group,) = group_rows(rows)
+    made = sweep_table(group, group.sweeps[0], "5000", "expected")
+    assert [label for label, _ in made.rows] == ["1/q", "5/q", "5/q, rescored", "1"]

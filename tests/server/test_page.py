@@ -119,6 +119,49 @@ def test_page_narrows_to_a_radius_and_says_when_nothing_is_left(visitor, index):
     assert visitor.hits() == ids(index.search(id=lonely, k=PAGE))
 
 
+def test_page_ranks_a_picture_in_finer_order(visitor, index, picture):
+    plain, finer = (ids(index.search(picture, k=40, rescore=asked)) for asked in (False, True))
+    assert plain != finer
+    page = visitor.open()
+    page.set_input_files("#picture", picture)
+    box = page.get_by_role("checkbox", name="Finer order")
+    expect(box).to_be_visible()
+    expect(box).not_to_be_checked()
+    address = visitor.address()
+    box.check()
+    page.wait_for_url(re.compile("&rescore=1"))
+    visitor.wait()
+    assert visitor.address() == f"{address}&rescore=1"
+    assert visitor.hits() == ids(index.search(picture, k=PAGE, rescore=True))
+    assert page.evaluate("() => document.activeElement.id") == "rescore"
+    nearest = index.search(picture, k=1, rescore=True)[0]
+    shown = page.locator(f'.card[data-id="{nearest.id}"] .weighed')
+    expect(shown).to_have_text(f", weighed {nearest.rescored:.2f}")
+    page.get_by_role("button", name="More", exact=True).click()
+    expect(page.locator(".hits .card")).to_have_count(40)
+    assert visitor.hits() == finer
+    page.go_back()
+    expect(box).not_to_be_checked()
+    visitor.wait()
+    assert visitor.hits() == ids(index.search(picture, k=PAGE))
+    assert page.locator(".weighed").count() == 0
+
+
+def test_page_offers_the_finer_order_for_pictures_alone(visitor, index, picture):
+    code = code_of(index, picture)
+    page = visitor.open(f"#/search?code={code}&rescore=1")  # a link, and the picture is not here
+    box = page.locator("#rescore")
+    expect(box).to_be_hidden()
+    assert visitor.hits() == ids(index.search(code=code, k=PAGE))
+    page.set_input_files("#picture", picture)
+    expect(box).to_be_checked()
+    visitor.wait()
+    assert visitor.hits() == ids(index.search(picture, k=PAGE, rescore=True))
+    page.locator(".hits .card .action").first.click()
+    expect(box).to_be_hidden()
+    assert "rescore" not in visitor.address()
+
+
 def test_page_says_that_no_picture_has_these_labels(visitor):
     page = visitor.open("#/search?id=3&label=sky&without=sky")
     expect(page.locator(".empty")).to_contain_text("No picture has these labels")

@@ -147,3 +147,18 @@ def test_page_works_with_the_keyboard_alone(visitor, drawn):
     page.wait_for_url("**/#/search?id=*label=sky")
     visitor.wait()
     assert page.evaluate("() => document.activeElement.id") == "main"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_finer_order_can_be_chosen_on_a_phone(visit, drawn, scheme):
+    visitor = visit(color_scheme=scheme, **PHONE)
+    page = visitor.open()
+    page.set_input_files("#picture", sorted(drawn.glob("*.png"))[3])
+    page.locator("summary", has_text="Filters").click()
+    page.get_by_text("Finer order").tap()
+    expect(page.get_by_role("checkbox", name="Finer order")).to_be_checked()
+    expect(page.locator(".weighed").first).to_be_visible()
+    visitor.wait()
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+    for wrong in (SMALL, NAMELESS, CONTRAST):
+        assert page.evaluate(wrong) == []

@@ -86,6 +86,32 @@ def test_search_by_id_code_and_picture_agree_with_the_index(client, index, drawn
         assert hit["image"] == f"/api/v1/items/{hit['id']}/image"
 
 
+def test_a_picture_is_rescored_where_that_is_asked_for(client, index, drawn):
+    path = drawn / index.get(9).entry.file_name
+    files = {"image": ("a.png", path.read_bytes())}
+    pages = [
+        client.post("/api/v1/search", files=files, data={"k": 20, "offset": i, "rescore": "true"})
+        for i in (0, 20)
+    ]
+    hits = [hit for page in pages for hit in page.json()["hits"]]
+    right = index.search(path, k=40, rescore=True)
+    assert views(hits) == expected(right)
+    assert [hit["rescored"] for hit in hits] == [hit.rescored for hit in right]
+    plain = client.post("/api/v1/search", files=files, data={"k": 40, "rescore": "false"})
+    assert views(plain.json()["hits"]) == expected(index.search(path, k=40)) != views(hits)
+    assert not any("rescored" in hit for hit in plain.json()["hits"])
+
+
+@pytest.mark.parametrize("query", [{"id": 3}, {"code": "abc"}])
+def test_what_has_no_outputs_is_not_rescored(client, query):
+    told = is_problem(
+        client.post("/api/v1/search", data={**query, "rescore": "true"}), 422, "invalid"
+    )
+    assert "no real-valued outputs" in told["detail"]
+    assert "send the picture itself" in told["hint"]
+    assert client.post("/api/v1/search", data={**query, "rescore": "false"}).status_code == 200
+
+
 def test_encode_gives_the_hashers_code(client, hasher):
     picture = jpeg(333, 222)
     answer = client.post("/api/v1/encode", files={"image": picture}).json()
@@ -164,6 +190,8 @@ def test_images_that_went_away_or_broke_are_problems(writer, writable):
         ("POST", "/api/v1/search", {"data": {"code": "abcdef"}}, 422),
         ("POST", "/api/v1/search", {"data": {"code": "abcd"}}, 422),
         ("POST", "/api/v1/search", {"data": {"image": "no file"}}, 422),
+        ("POST", "/api/v1/search", {"data": {"code": "abc", "rescore": "perhaps"}}, 422),
+        ("GET", "/api/v1/items/1/similar?rescore=true", {}, 422),
         ("POST", "/api/v1/search", {"json": {"code": "abc"}}, 422),
         ("POST", "/api/v1/encode", {"files": {"image": b""}}, 422),
         ("POST", "/api/v1/encode", {"files": {"image": b"<html></html>"}}, 422),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from softhash.codes import code_bytes
+from softhash.codes import code_bytes, pack
 from softhash.errors import InputError
 from softhash.index import HammingIndex, Hit
 from softhash.sheets import frame_colour
@@ -21,7 +21,7 @@ class Answer:
         name: what the query is called.
         code: the query's.
         labels: the query's; empty where they are not known.
-        hits: in (distance, id) order.
+        hits: in (distance, id) order, or in the order they were rescored to.
         paths: of the hits' pictures; None for an index that holds codes only.
         picture: the query's file, where there is one.
         first: rank of the first hit.
@@ -44,6 +44,11 @@ class Answer:
         """Return the answer with so many hits at most."""
         return replace(self, hits=self.hits[:count], paths=self.paths[:count])
 
+    @property
+    def rescored(self) -> bool:
+        """Whether any hit has an asymmetric distance."""
+        return any(hit.rescored is not None for hit in self.hits)
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
         query = {"name": self.name, "code": self.code.hex(), "labels": list(self.labels)}
@@ -51,6 +56,7 @@ class Answer:
             {
                 "rank": rank,
                 "distance": hit.distance,
+                **({} if hit.rescored is None else {"rescored": hit.rescored}),
                 "id": hit.id,
                 "file_name": hit.file_name,
                 "path": None if path is None else str(path),
@@ -77,8 +83,9 @@ def ask(
     """
     known, path = labels_known or (), picture
     if picture is not None:
-        found = index.hasher.encode(picture, device="cpu")[0].tobytes()
-        hits = index.search(code=found, **options)
+        u = index.hasher.outputs(picture, device="cpu")
+        found = pack(u)[0].tobytes()
+        hits = index.search(outputs=u[0], **options)
         known = known or index.labels_of(picture)
         hits = _compared(hits, known) if known else hits
     elif id is not None:
@@ -119,12 +126,14 @@ def print_table(answer: Answer) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, width=PIPE_WIDTH)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("rank", "distance", "id"):
+    for name in ("rank", "distance", *(["rescored"] if answer.rescored else []), "id"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("file", overflow="fold", ratio=2)
     table.add_column("labels (* shared)", overflow="fold", ratio=3)
     for rank, hit in enumerate(answer.hits, answer.first):
-        cells = (str(rank), str(hit.distance), str(hit.id))
+        weighed = "" if hit.rescored is None else f"{hit.rescored:.3f}"
+        distances = [str(hit.distance), *([weighed] if answer.rescored else [])]
+        cells = (str(rank), *distances, str(hit.id))
         table.add_row(*cells, Text(printable(hit.file_name)), _labels(hit))
     console.print(table if answer.hits else "nothing is that near")
 

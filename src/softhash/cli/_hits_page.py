@@ -98,10 +98,15 @@ def _card(answer: Answer, hit: Hit, rank: int, picture: str) -> str:
         frame=answer.frame(hit),
         picture=picture,
         rank=f"{rank}",
-        distance=f"distance {hit.distance}",
+        distance=_distance(hit),
         name=escape(hit.file_name),
         labels=", ".join(f"<b>{escape(x)}</b>" if x in hit.shared else escape(x) for x in labels),
     )
+
+
+def _distance(hit: Hit) -> str:
+    rescored = "" if hit.rescored is None else f" ({hit.rescored:.3f})"
+    return f"distance {hit.distance}{rescored}"
 
 
 def _keys(answer: Answer) -> str:

@@ -1,5 +1,7 @@
 """A report as a table in the terminal."""
 
+from collections.abc import Mapping, Sequence
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -16,10 +18,16 @@ def print_report(report: Report) -> None:
     for cut in cuts:
         table.add_column(f"@{cut}", justify="right")
     for metric in METRICS:
-        table.add_row(metric, *(f"{report.metrics[f'{metric}@{cut}']:.4f}" for cut in cuts))
+        table.add_row(metric, *_values(report.metrics, metric, cuts))
+        if report.rescored:
+            table.add_row(f"{metric}, rescored", *_values(report.rescored, metric, cuts))
     console = Console(highlight=False, soft_wrap=True)
     console.print(table)
     console.print(_summary(report))
+
+
+def _values(metrics: Mapping[str, float], metric: str, cuts: Sequence[str]) -> list[str]:
+    return [f"{metrics[f'{metric}@{cut}']:.4f}" for cut in cuts]
 
 
 def _summary(report: Report) -> str:

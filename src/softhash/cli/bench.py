@@ -32,6 +32,12 @@ def bench(
     sheets: Annotated[
         int, typer.Option(min=0, help="Queries whose 20 nearest pictures a row names.")
     ] = 2,
+    rescore: Annotated[
+        bool,
+        typer.Option(
+            "--rescore", help="Measure rescored searches too; runs cells without it again."
+        ),
+    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on where it stopped; it does so anyway.")
     ] = False,
@@ -52,8 +58,9 @@ def bench(
     output.mkdir(parents=True, exist_ok=True)
     with progress_of("pictures") as progress:
         options = Options(device=device, progress=progress, notes=warn)
+        results = output / "results.jsonl"
         failed = run_grid(
-            recipes, split, output / "results.jsonl", options, told=_Teller(), sheets=sheets
+            recipes, split, results, options, told=_Teller(), sheets=sheets, rescore=rescore
         )
     if failed:
         fail(f"{len(failed)} of {len(recipes)} cells failed; the others are in {output}", code=1)

@@ -37,6 +37,9 @@ def evaluate(
     curves: Annotated[
         bool, typer.Option("--curves", help="Add ACG, NDCG, precision, recall against n.")
     ] = False,
+    rescore: Annotated[
+        bool, typer.Option("--rescore", help="Measure rescored searches too; for a MODEL.")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Save the report as JSON.")
     ] = None,
@@ -48,10 +51,17 @@ def evaluate(
     from softhash.cli._report import print_report
 
     arrays = (query_codes, database_codes, query_labels, database_labels)
-    options = {"at": at.split(","), "ties": ties, "curves": _curve_points() if curves else ()}
+    options: dict[str, Any] = {
+        "at": at.split(","),
+        "ties": ties,
+        "curves": _curve_points() if curves else (),
+    }
     if model and data:
+        options["rescore"] = rescore
         split = (protocol, split_seed)
         report = _of_model(model, data, format, split, device, options)
+    elif rescore:
+        raise UsageError("--rescore needs a model's real-valued outputs; give MODEL and DATA")
     elif bits is not None and all(arrays):
         report = _of_codes(arrays, bits, layout, device, options)  # type: ignore[arg-type]
     else:

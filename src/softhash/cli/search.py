@@ -38,6 +38,9 @@ def search(
     max_distance: Annotated[
         int | None, typer.Option(help="No items that are further away.", min=0)
     ] = None,
+    rescore: Annotated[
+        bool, typer.Option("--rescore", help="Weigh bits by how sure they are; for an IMAGE.")
+    ] = False,
     model: Annotated[
         Path | None, typer.Option("-m", "--model", help="Where the index has no model of its own.")
     ] = None,
@@ -59,12 +62,17 @@ def search(
 
     if sum(given is not None for given in (picture, id, code)) != 1:
         raise UsageError("search for one thing: IMAGE, --id ID or --code HEX")
+    if rescore and picture is None:
+        raise UsageError(
+            "--rescore ranks by a picture's real-valued outputs, which an id or a code has not; "
+            "give IMAGE, or leave --rescore out"
+        )
     if html:
         check_free(html, force=force)
     options: dict[str, Any] = {
         "k": k, "offset": offset, "labels": labels or [], "not_labels": not_labels or [],
         "max_distance": max_distance,
-    }  # fmt: skip
+    } | ({"rescore": True} if rescore else {})  # fmt: skip
     with _open(location, model) as index:
         _check_labels(index, [*options["labels"], *options["not_labels"]])
         answer = ask(index, picture, id=id, code=code, **options)

@@ -12,12 +12,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
-from softhash.codes import Codes, check_packed, code_bytes
+from softhash.codes import Codes, check_packed
 from softhash.errors import InputError, UsageError
 from softhash.index.changes import entry_at
 from softhash.index.items import Entry, Filter, Hit, Item, OtherModelError
-from softhash.index.searching import Window, find_hits
+from softhash.index.searching import Window, find_hits, query_of
 from softhash.index.store import Meta, Store
 from softhash.loading import Broken
 
@@ -235,11 +236,13 @@ class HammingIndex:
         *,
         id: int | None = None,
         code: bytes | str | Codes | None = None,
+        outputs: npt.ArrayLike | None = None,
         k: int = 10,
         max_distance: int | None = None,
         labels: Sequence[str] = (),
         not_labels: Sequence[str] = (),
         offset: int = 0,
+        rescore: bool = False,
     ) -> list[Hit]:
         """Find the items nearest to a picture, to an item, or to a code.
 
@@ -247,28 +250,22 @@ class HammingIndex:
             picture: a path, the bytes of a file, a PIL image or a uint8 array (h, w, 3).
             id: an item, which is then not among the hits.
             code: packed bytes, or the same in hexadecimal.
+            outputs: the real-valued u (bits,) of a picture, as `Hasher.outputs` gives them.
             k: how many hits.
-            max_distance: leave out what is further away.
+            max_distance: leave out what is further away, by Hamming distance.
             labels: leave out items that have none of these.
             not_labels: leave out items that have any of these.
             offset: hits to skip, for the next page.
+            rescore: rank the nearest again by how sure each bit of the query is, which takes a
+                picture or its outputs; see `softhash.rescoring`.
 
         """
-        if sum(given is not None for given in (picture, id, code)) != 1:
-            raise UsageError("search for one thing: a picture, an id or a code")
         if k < 1 or offset < 0:
             raise UsageError(f"k is {k} and offset {offset}; give at least 1 and 0")
-        where = Filter(tuple(labels), tuple(not_labels))
-        window = Window(k, offset, max_distance)
-        if id is not None:
-            item = self.get(id)
-            return find_hits(self.store, item.code, item.entry.labels, window, where, itself=id)
-        if picture is not None:
-            known = self.labels_of(picture) or tuple(labels)
-            found = self.hasher.encode(picture)[0].tobytes()
-            return find_hits(self.store, found, known, window, where)
-        wanted = code_bytes(code, self.bits)
-        return find_hits(self.store, wanted, tuple(labels), window, where)
+        query = query_of(self, picture, id, code, outputs)
+        query = query._replace(known=query.known or tuple(labels)) if id is None else query
+        where, window = Filter(tuple(labels), tuple(not_labels)), Window(k, offset, max_distance)
+        return find_hits(self.store, query, window, where, rescore=rescore)
 
     def labels_of(self, picture: "Picture") -> tuple[str, ...]:
         """Return the labels of a picture whose file is in the index, nothing for any other."""

@@ -85,6 +85,7 @@ class Hit(NamedTuple):
         labels: all of the item's labels.
         shared: those that the query has too, or, where its labels are not known, those asked for.
         code: the item's, in packed bytes.
+        rescored: asymmetric distance, by which the nearest were ranked again; None where not asked.
 
     """
 
@@ -94,3 +95,4 @@ class Hit(NamedTuple):
     labels: tuple[str, ...]
     shared: tuple[str, ...]
     code: bytes = b""
+    rescored: float | None = None

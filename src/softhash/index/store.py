@@ -85,6 +85,9 @@ class Store(Protocol):
     def get(self, ids: Sequence[int]) -> list[Item]:
         """Fetch items in the order asked for; raise UnknownItemError for one that is not there."""
 
+    def codes(self, ids: Sequence[int]) -> Codes:
+        """Fetch codes alone, faster than `get`, in the order asked for; raise as that does."""
+
     def find_names(self, file_names: Sequence[str]) -> dict[str, int]:
         """Look up ids by file name; names that are not there are left out."""
 

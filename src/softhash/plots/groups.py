@@ -22,6 +22,7 @@ class Entry:
     method: str
     backbone: str
     rows: Sequence[Row] = field(repr=False)
+    rescored: bool = False  # whether the metrics of its rows are those of rescored searches
 
     def of_bits(self, bits: int) -> list[Row]:
         """Return the rows of one length of code."""
@@ -72,6 +73,19 @@ class Group:
 def bits_of(entries: Iterable[Entry]) -> list[int]:
     """List the lengths of code, shortest first."""
     return sorted({row["recipe"]["bits"] for entry in entries for row in entry.rows})
+
+
+def with_rescored(entries: Sequence[Entry]) -> list[Entry]:
+    """Put a line of rescored searches below each entry whose rows have them."""
+    lines = []
+    for entry in entries:
+        measured = [row for row in entry.rows if "metrics_rescored" in row]
+        again = [{**row, "metrics": row["metrics_rescored"]} for row in measured]
+        lines.append(entry)
+        if again:
+            label = f"{entry.label}, rescored"
+            lines.append(Entry(label, entry.method, entry.backbone, again, rescored=True))
+    return lines
 
 
 def group_rows(rows: Sequence[Row]) -> list[Group]:

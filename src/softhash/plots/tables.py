@@ -6,7 +6,7 @@ from statistics import fmean, stdev
 
 from softhash import published
 from softhash.errors import InputError, UsageError
-from softhash.plots.groups import Entry, Group, Sweep
+from softhash.plots.groups import Entry, Group, Sweep, with_rescored
 from softhash.plots.styles import name_of
 from softhash.published import Printed
 from softhash.results import Row
@@ -81,9 +81,10 @@ def comparison_table(group: Group, metric: str, cut: str, ties: str) -> Table:
         at_paper = group.data if cut == published.CUT else None
         return published.printed(at_paper, metric, entry.method, entry.backbone, bits)
 
-    columns = [_column(group.entries, bits, (metric, cut, ties), beside) for bits in group.bits]
+    entries = _lines(group.entries, ties)
+    columns = [_column(entries, bits, (metric, cut, ties), beside) for bits in group.bits]
     title = f"{METRICS[metric]}@{cut}: {group.title}"
-    return _table(title, "method", group.entries, group.bits, columns, ties)
+    return _table(title, "method", entries, group.bits, columns, ties)
 
 
 def sweep_table(group: Group, sweep: Sweep, cut: str, ties: str) -> Table:
@@ -94,10 +95,16 @@ def sweep_table(group: Group, sweep: Sweep, cut: str, ties: str) -> Table:
         at_paper = group.data if ours else None
         return published.printed_setting(at_paper, sweep.setting, entry.label, bits)
 
-    columns = [_column(sweep.entries, bits, ("map", cut, ties), beside) for bits in sweep.bits]
+    entries = _lines(sweep.entries, ties)
+    columns = [_column(entries, bits, ("map", cut, ties), beside) for bits in sweep.bits]
     symbol = SETTINGS.get(sweep.setting, sweep.setting)
     title = f"MAP@{cut} for values of {symbol}: {name_of(sweep.method)}, {group.title}"
-    return _table(title, symbol, sweep.entries, sweep.bits, columns, ties)
+    return _table(title, symbol, entries, sweep.bits, columns, ties)
+
+
+def _lines(entries: Sequence[Entry], ties: str) -> Sequence[Entry]:
+    """Add lines of rescored searches, which were measured with one rule for ties alone."""
+    return with_rescored(entries) if ties == "expected" else entries
 
 
 def _column(
@@ -106,7 +113,7 @@ def _column(
     cells = [summary(entry.of_bits(bits), *measure) for entry in entries]
     best = sorted({round(cell.mean, DIGITS) for cell in cells if cell}, reverse=True)[:SECOND]
     return [
-        cell and _finished(cell, best, entry, beside(entry, bits))
+        cell and _finished(cell, best, entry, None if entry.rescored else beside(entry, bits))
         for entry, cell in zip(entries, cells, strict=True)
     ]
 

@@ -11,11 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from softhash.codes import MAX_BITS
 from softhash.index.items import Filter, Hit, Item
+from softhash.rescoring import POOL
 from softhash.server.limits import MAX_ID, MAX_K, MAX_LABELS, MAX_OFFSET, MAX_PAGE, MAX_TEXT
 
 Id = Annotated[int, Field(ge=0, le=MAX_ID)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 Labels = Annotated[list[Label], Field(max_length=MAX_LABELS)]
+
+RESCORE = f"rank the {POOL:,} nearest again, each bit weighed by how sure the model is of it."
 
 
 class _Given(BaseModel):
@@ -58,6 +61,7 @@ class SearchForm(Ranking):
     model: str | None = Field(
         None, max_length=64, description="SHA-256 of the model that made the code."
     )
+    rescore: bool = Field(False, description=f"Of an image: {RESCORE}")
 
 
 class ItemForm(_Given):
@@ -140,6 +144,9 @@ class HitView(BaseModel):
     shared: list[str] = Field(description="Labels that the query has too, or that were asked for.")
     code: str
     image: str | None
+    rescored: float | None = Field(
+        None, description="The weighed distance where `rescore` asked for it, otherwise left out."
+    )
 
 
 class Query(BaseModel):
@@ -205,6 +212,7 @@ def hit_view(hit: Hit, pictures: bool) -> dict[str, Any]:
         "shared": list(hit.shared),
         "code": hit.code.hex(),
         "image": _image(hit.id) if pictures else None,
+        **({} if hit.rescored is None else {"rescored": hit.rescored}),
     }
 
 

@@ -10,16 +10,17 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from fastapi import Request
 
-from softhash.codes import code_bytes, row_bytes
+from softhash.codes import code_bytes, pack, row_bytes
 from softhash.decoding import open_image
 from softhash.devices import usable_cores
 from softhash.index import HammingIndex
 from softhash.index.items import Hit
+from softhash.model.engines import Floats
 from softhash.server.limits import Limits
 from softhash.server.measures import Measures
 from softhash.server.pool import Pool
 from softhash.server.problems import Problem
-from softhash.server.schemas import Ranking, hit_view
+from softhash.server.schemas import Ranking, SearchForm, hit_view
 from softhash.server.thumbnails import Thumbnails
 
 Value = TypeVar("Value")
@@ -110,15 +111,20 @@ class Service:
 
     def encode(self, data: bytes) -> bytes:
         """Decode and encode a picture."""
+        code: bytes = pack(self.outputs(data)[np.newaxis])[0].tobytes()
+        return code
+
+    def outputs(self, data: bytes) -> Floats:
+        """Decode a picture, and compute the real-valued u (bits,) whose signs are its code."""
         if not self.encodes:
             detail = "the index has no model that takes pictures"
             raise Problem(409, "no-model", detail, "search by id or by code")
         started = time.perf_counter()
         hasher = self.index.hasher
         picture = open_image(data, size=hasher.size, max_pixels=self.limits.pixels)
-        code: bytes = hasher.encode(picture, device="cpu")[0].tobytes()
+        u: Floats = hasher.outputs(picture, device="cpu")[0]
         self.measures.encode_seconds.observe(time.perf_counter() - started)
-        return code
+        return u
 
     def near_item(self, id: int, ranking: Ranking) -> dict[str, Any]:
         """Find what is near an item."""
@@ -131,10 +137,11 @@ class Service:
         code = code_bytes(code, self.bits)
         return self._answer(code, (), self._search(ranking, code=code))
 
-    def near_picture(self, data: bytes, ranking: Ranking) -> dict[str, Any]:
+    def near_picture(self, data: bytes, form: SearchForm) -> dict[str, Any]:
         """Find what is near a picture, which may be one whose labels are known."""
-        code = self.encode(data)
-        hits = self._search(ranking, code=code)
+        u = self.outputs(data)
+        code = pack(u[np.newaxis])[0].tobytes()
+        hits = self._search(form, outputs=u, rescore=form.rescore)
         known = self.index.labels_of(data)
         if known:
             hits = [hit._replace(shared=tuple(x for x in hit.labels if x in known)) for hit in hits]

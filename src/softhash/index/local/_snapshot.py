@@ -9,10 +9,10 @@ import numpy as np
 from softhash.codes import Codes
 from softhash.hamming import nearest
 from softhash.hamming._words import Words
-from softhash.index.items import Filter, Near
+from softhash.index.items import Filter, Near, UnknownItemError
 from softhash.index.local._columns import Ids
 from softhash.index.local._database import State
-from softhash.index.local._masks import Masks, mask_of, positions
+from softhash.index.local._masks import LIVE, Masks, mask_of, positions
 from softhash.index.local._narrow import Narrowed
 from softhash.index.local._pending import Pending
 from softhash.index.store import EVERYTHING
@@ -71,7 +71,7 @@ class Snapshot:
 
     def find(self, after: int, limit: int, where: Filter) -> list[int]:
         """Return the first ids above ``after`` that a filter keeps."""
-        start = max(0, after + 1)
+        start = min(max(0, after + 1), len(self.codes))
         mask = self._kept(where)
         if mask is None:
             return list(range(start, min(start + limit, len(self.codes))))
@@ -81,6 +81,21 @@ class Snapshot:
             late = self.pending.ids[positions(kept, 0, len(self.pending.ids))]
             found = np.sort(np.concatenate([found, late[late >= start]]))[:limit]
         return found.tolist()  # type: ignore[no-any-return]
+
+    def records(self, ids: Ids) -> Words:
+        """Return the records (n, words) of some items' codes."""
+        there = (ids >= 0) & (ids < len(self.codes))
+        if not there.all():
+            raise _unknown(ids[~there])
+        records, flags = self.codes[ids], self.masks.labels[ids, 0]
+        late = np.isin(ids, self.pending.ids)
+        if late.any():
+            places = np.searchsorted(self.pending.ids, ids[late])
+            records[late], flags[late] = self.pending.codes[places], self.pending.labels[places, 0]
+        gone = flags & np.uint64(1 << LIVE) == 0
+        if gone.any():
+            raise _unknown(ids[gone])
+        return records
 
     @cached_property
     def label_counts(self) -> dict[str, int]:
@@ -120,6 +135,10 @@ def _ranked(queries: Words, codes: Words, k: int, mask: Words | None) -> Keys:
 def _renamed(keys: Keys, ids: Ids) -> Keys:
     """Put ids in the place of positions; ids are in order, so that ranks stay."""
     return keys >> ID_BITS << ID_BITS | ids[keys & PLACE]  # type: ignore[no-any-return]
+
+
+def _unknown(ids: Ids) -> UnknownItemError:
+    return UnknownItemError(f"no item has the id {ids[0]}; was it removed?")
 
 
 def _bytes(words: Words) -> Codes:

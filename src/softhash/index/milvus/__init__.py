@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from softhash.codes import Codes, check_packed
+import numpy as np
+
+from softhash.codes import Codes, check_packed, row_bytes
 from softhash.errors import InputError, UsageError
 from softhash.files import cache_folder
 from softhash.index.items import Entry, Filter, Item, Near, UnknownItemError
@@ -119,10 +121,18 @@ class MilvusStore:
 
     def get(self, ids: Sequence[int]) -> list[Item]:
         """Fetch items in the order asked for; raise UnknownItemError for one that is not there."""
-        found: dict[int, Item] = {}
+        return [_rows.item_of(row) for row in self._rows(ids, _rows.ITEM_FIELDS)]
+
+    def codes(self, ids: Sequence[int]) -> Codes:
+        """Fetch codes alone, in the order asked for; raise UnknownItemError as `get` does."""
+        found = b"".join(_rows.code_of(row) for row in self._rows(ids, ["id", "code"]))
+        return np.frombuffer(found, np.uint8).reshape(-1, row_bytes(self._meta.bits))
+
+    def _rows(self, ids: Sequence[int], fields: Sequence[str]) -> list[dict[str, Any]]:
+        found: dict[int, dict[str, Any]] = {}
         for part in chunks([id for id in dict.fromkeys(ids) if 0 <= id < IDS]):
-            rows = self._collection.query(one_of("id", part), _rows.ITEM_FIELDS)
-            found |= {row["id"]: _rows.item_of(row) for row in rows}
+            rows = self._collection.query(one_of("id", part), fields)
+            found |= {row["id"]: row for row in rows}
         missing = [id for id in ids if id not in found]
         if missing:
             raise UnknownItemError(f"no item of {self.location} has the id {missing[0]}")

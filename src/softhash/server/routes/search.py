@@ -31,6 +31,9 @@ async def search(request: Request, form: Annotated[SearchForm, Form(**FORM)]) ->
     if sum(given is not None for given in (form.image, form.id, form.code)) != 1:
         detail = "search for one thing: an image, an id or a code"
         raise Problem(422, "invalid", detail, "send exactly one of these fields")
+    if form.rescore and form.image is None:
+        detail = "an id or a code has no real-valued outputs to rescore by"
+        raise Problem(422, "invalid", detail, "send the picture itself as image, or no rescore")
     service.check_model(form.model)
     return _timed(await _found(service, form), started)
 

@@ -1,4 +1,4 @@
-// Radius and labels: what narrows a search. Both keep focus while results change.
+// Radius and labels: what narrows a search; and its finer order. All keep focus as results change.
 
 import { button, element } from "./parts.js";
 
@@ -101,18 +101,35 @@ function radiusSlider(bits, changed) {
   return { node, set };
 }
 
+// For a picture alone: only its real-valued outputs tell how sure each bit is.
+function rescoreBox(changed) {
+  const box = element("input", { type: "checkbox", id: "rescore", "aria-describedby": "finer" });
+  box.addEventListener("change", () => changed({ rescore: box.checked }));
+  const node = element("div", { class: "rescore" },
+    box, element("label", { for: "rescore" }, "Finer order"),
+    element("p", { class: "help", id: "finer" },
+      "Bits that the model is sure of count more: the nearest are ranked again."));
+  const set = ({ rescore }, picture) => {
+    box.checked = rescore;
+    node.hidden = !picture;
+  };
+  return { node, set };
+}
+
 // `changed(part, replace)`: part of a state; a slider's steps replace one another in the history.
 export function filters(index, changed) {
   const radius = radiusSlider(index.bits, (part) => changed(part, true));
+  const rescore = rescoreBox((part) => changed(part, false));
   const labels = labelChips(index.labels, (part) => changed(part, false));
   const wide = matchMedia("(min-width: 56rem)").matches;
   const summary = element("summary", {}, "Filters");
-  const node = element("details", { class: "filters", open: wide }, summary, radius.node,
+  const node = element("details", { class: "filters", open: wide }, summary, radius.node, rescore.node,
     Object.keys(index.labels).length ? [element("h2", {}, "Labels"), labels.node] : []);
-  const set = (state) => {
+  const set = (state, picture) => {
     const active = state.labels.length + state.without.length + (state.radius === null ? 0 : 1);
     summary.textContent = active ? `Filters (${active})` : "Filters";
     radius.set(state);
+    rescore.set(state, picture);
     labels.set(state);
   };
   return { node, set };

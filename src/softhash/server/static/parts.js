@@ -109,11 +109,15 @@ export function card(item, { wanted = null, code = null, bits = 0, keep = {} } =
 function facts(hit, { frame, text }) {
   return element("p", { class: "measure" },
     element("span", {}, unseen("distance "), element("b", {}, String(hit.distance)),
-      hit.distance === 1 ? " bit away" : " bits away"),
+      hit.distance === 1 ? " bit away" : " bits away", weighed(hit)),
     text ? element("span", { class: "verdict" },
       element("span", { "aria-hidden": "true" }, `${SIGNS[frame]} `), text,
       unseen(" labels shared")) : null);
 }
+
+// Only a search in finer order has it.
+const weighed = ({ rescored = null }) => (rescored === null ? null
+  : element("span", { class: "weighed" }, `, weighed ${rescored.toFixed(2)}`));
 
 export function legend(known) {
   if (!known) {

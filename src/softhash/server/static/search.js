@@ -83,14 +83,18 @@ function foundPart(context) {
       k, offset, label: state.labels, not_label: state.without, max_distance: state.radius,
     };
     if (state.id !== null) return api.similar(state.id, values, signal);
-    return api.search({ ...values, code: state.code }, signal);
+    const file = state.rescore ? context.upload(state.code)?.file : null;
+    const asked = file ? { image: file, rescore: true } : { code: state.code };
+    return api.search({ ...values, ...asked }, signal);
   }
 
   function show(answer, state, k) {
     const wanted = context.upload(answer.query.code)?.labels ?? answer.query.labels ?? [];
     grid.show(hits, {
       wanted, code: answer.query.code, bits: index.bits,
-      keep: { radius: state.radius, labels: state.labels, without: state.without },
+      keep: {
+        radius: state.radius, labels: state.labels, without: state.without, rescore: state.rescore,
+      },
     });
     more.hidden = answer.hits.length < k || hits.length >= (index.limits?.max_offset ?? Infinity);
     none.replaceChildren(...(hits.length ? [] : [nothing(state, index)]));
@@ -112,7 +116,7 @@ function foundPart(context) {
   }
 
   async function update(state, signal) {
-    narrow.set(state);
+    narrow.set(state, state.id === null && Boolean(context.upload(state.code)));
     const k = Math.min(MOST, Math.max(PAGE, visit().shown));
     const who = state.id ?? state.code;
     const [answer, item] = await Promise.all([

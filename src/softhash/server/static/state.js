@@ -2,7 +2,9 @@
 
 export const VIEWS = ["search", "item", "browse", "quality"];
 
-const START = { view: "search", id: null, code: null, radius: null, labels: [], without: [] };
+const START = {
+  view: "search", id: null, code: null, radius: null, labels: [], without: [], rescore: false,
+};
 
 const number = (text) => (/^\d{1,15}$/.test(text ?? "") ? Number(text) : null);
 
@@ -21,6 +23,7 @@ export function parse(hash) {
     radius: number(given.get("radius")),
     labels: given.getAll("label"),
     without: given.getAll("without"),
+    rescore: given.get("rescore") === "1",
   };
 }
 
@@ -28,7 +31,10 @@ export function link(changes) {
   const state = { ...START, ...changes };
   const given = new URLSearchParams();
   if (state.view === "search" && state.id !== null) given.set("id", state.id);
-  else if (state.view === "search" && state.code !== null) given.set("code", state.code);
+  else if (state.view === "search" && state.code !== null) {
+    given.set("code", state.code);
+    if (state.rescore) given.set("rescore", 1); // an item has its code alone to be ranked by
+  }
   if (state.view === "search" && state.radius !== null) given.set("radius", state.radius);
   if (state.view === "search" || state.view === "browse") {
     state.labels.forEach((label) => given.append("label", label));

@@ -1,13 +1,13 @@
 // Pictures from outside: picked, dropped or pasted. The address keeps their code alone.
 
-const KEPT = 8; // pictures whose preview is held in memory
+const KEPT = 8; // pictures that are held in memory
 
 const known = new Map();
 
 export function remember(code, file, labels) {
   forget(code);
   const name = file.name || "pasted picture";
-  known.set(code, { url: URL.createObjectURL(file), name, labels });
+  known.set(code, { file, url: URL.createObjectURL(file), name, labels });
   if (known.size > KEPT) forget(known.keys().next().value);
 }
 
