@@ -45,7 +45,8 @@ def hasher_of(recipe: Recipe, features: int | None = None) -> Hasher:
     """Make the untrained hasher that a recipe asks for, of pictures or of features."""
     _check_mode(recipe)
     method = create(recipe.method, recipe.bits, 1, **recipe.settings)
-    head = method.head_options(recipe.hidden, recipe.dropout) | {"seed": recipe.seed}
+    head = method.head_options(recipe.hidden, recipe.dropout)
+    head |= {"feature_dropout": recipe.feature_dropout, "seed": recipe.seed}
     if features is not None:
         return Hasher.from_features(features, recipe.bits, **head)
     default = recipe.weights == "default"

@@ -55,6 +55,7 @@ class Head(nn.Module):
         bits: length of the code.
         hidden: units of the hidden layer, or anchors of the kernel; 0 leaves both out.
         dropout: share of the hidden units (without them: of the features) dropped in training.
+        feature_dropout: share of the standardised features dropped before that.
         activation: one of `ACTIVATIONS`; what bounds u.
         lift: what comes before the linear layer: `relu`, a hidden layer; `rbf`, a `Kernel`.
 
@@ -74,6 +75,7 @@ class Head(nn.Module):
         *,
         hidden: int = 0,
         dropout: float = 0.0,
+        feature_dropout: float = 0.0,
         activation: str = "softsign",
         lift: str = "relu",
     ) -> None:
@@ -82,11 +84,13 @@ class Head(nn.Module):
             raise unknown_name("activation", activation, ACTIVATIONS)
         if lift not in LIFTS:
             raise unknown_name("lift", lift, LIFTS)
-        if not 0 <= dropout < 1:
-            raise UsageError(f"dropout is {dropout}; give a share from 0 up to, not including, 1")
+        for share in (dropout, feature_dropout):
+            if not 0 <= share < 1:
+                raise UsageError(f"dropout is {share}; give a share from 0 up to, not including, 1")
         if features < 1 or hidden < 0:
             raise UsageError(f"a head of {features} features and {hidden} hidden units is none")
         self.activation = activation
+        self.feature_dropout = feature_dropout
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("scale", torch.ones(features))
         self.hidden = nn.Sequential(*_lifted(lift, features, hidden), nn.Dropout(dropout))
@@ -97,6 +101,8 @@ class Head(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         """Map features (n, d) to u (n, bits)."""
         standard = (features - self.mean) / self.scale
+        if self.feature_dropout:
+            standard = functional.dropout(standard, self.feature_dropout, self.training)
         return ACTIVATIONS[self.activation](self.output(self.hidden(standard)))
 
     @property

@@ -44,7 +44,8 @@ class Recipe:
         epochs: passes over the train set.
         batch_size: pictures a step; all pairs among them are compared.
         hidden: units of a hidden layer of the head, 0 for none.
-        dropout: share of features dropped before each layer of the head.
+        dropout: share of hidden units (without them: of features) that a step leaves out.
+        feature_dropout: share of the backbone's features that a step leaves out.
         optimiser: `adam` or `adamw`.
         head_rate: learning rate of the head and of what the method owns.
         backbone_rate: learning rate of the backbone.
@@ -69,6 +70,7 @@ class Recipe:
     batch_size: int = 128
     hidden: int = 1024
     dropout: float = 0.5
+    feature_dropout: float = 0.0
     optimiser: str = "adamw"
     head_rate: float = 3e-3
     backbone_rate: float = 1e-4
@@ -89,7 +91,7 @@ class Recipe:
         for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise UsageError(f"{name} is {getattr(self, name)}; give at least {least}")
-        for name in ("dropout", "average"):
+        for name in ("dropout", "feature_dropout", "average"):
             if not 0 <= getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}; give 0 or more, less than 1")
 

@@ -108,7 +108,7 @@ def open_or_create(
     else:
         from softhash.model.shipped import default_model
 
-        opened = HammingIndex.create(location, hasher or Hasher.load(default_model()))
+        opened = HammingIndex.create(location, hasher or Hasher.load(default_model(say)))
     with opened:
         yield opened
 

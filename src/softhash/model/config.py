@@ -21,6 +21,7 @@ class HeadOptions(TypedDict, total=False):
 
     hidden: int
     dropout: float
+    feature_dropout: float
     activation: str
     lift: str
     embedding: int
@@ -47,7 +48,8 @@ class ModelConfig:
         features: numbers the backbone gives, or the model takes, for each picture.
         size: side of the pictures that the backbone takes, 0 without one.
         mean, std: what its weights expect, of pixel values of 0 to 255.
-        hidden, dropout, activation, lift: the head's settings, see `softhash.heads.Head`.
+        hidden, dropout, feature_dropout, activation, lift: the head's settings, see
+            `softhash.heads.Head`.
         embedding, words: of a head that quantises, 0 for one whose signs are the code.
         seed: what the initial weights were drawn with.
         classes: the labels it was trained on.
@@ -64,6 +66,7 @@ class ModelConfig:
     std: tuple[float, float, float] = (1.0, 1.0, 1.0)
     hidden: int = 0
     dropout: float = 0.0
+    feature_dropout: float = 0.0
     activation: str = "softsign"
     lift: str = "relu"
     embedding: int = 0
@@ -79,8 +82,9 @@ class ModelConfig:
             raise unknown_name("activation", self.activation, ACTIVATIONS)
         if self.lift not in LIFTS:
             raise unknown_name("lift", self.lift, LIFTS)
-        if not 0 <= self.dropout < 1:
-            raise UsageError(f"dropout is {self.dropout}; give a share of 0 or more, below 1")
+        for share in (self.dropout, self.feature_dropout):
+            if not 0 <= share < 1:
+                raise UsageError(f"dropout is {share}; give a share of 0 or more, below 1")
         least = {"features": 1, "hidden": 0, "size": 1 if self.backbone else 0, "embedding": 0}
         for name, value in least.items():
             if getattr(self, name) < value:
@@ -169,7 +173,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} is a {type(value).__name__}")
 
 
-_LATER = {"embedding": 0, "words": 0}  # keys that models have lacked
+_LATER = {"embedding": 0, "words": 0, "feature_dropout": 0.0}  # keys that models have lacked
 
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "bits": int,
@@ -180,6 +184,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "std": list,
     "hidden": int,
     "dropout": (int, float),
+    "feature_dropout": (int, float),
     "activation": str,
     "lift": str,
     "embedding": int,

@@ -41,6 +41,7 @@ def build(config: ModelConfig, weights: Any = None) -> "HashNetwork":
             config.bits,
             hidden=config.hidden,
             dropout=config.dropout,
+            feature_dropout=config.feature_dropout,
             activation=config.activation,
             lift=config.lift,
             embedding=config.embedding,

@@ -1,0 +1,41 @@
+"""Tie-aware AP and NDCG from soft counts, by loops."""
+
+import numpy as np
+
+
+def soft_loss(u, labels, name, bins):
+    """1 − score from soft counts, query by query and bin by bin."""
+    n, bits = u.shape
+    width, losses = bits / bins, []
+    for i in range(n):
+        shared = [int(labels[i] @ labels[j]) for j in range(n) if j != i]
+        distance = [(bits - u[i] @ u[j]) / 2 for j in range(n) if j != i]
+        gain = [2.0**r - 1 for r in shared]
+        if not any(shared):
+            continue
+        before = hits_before = score = 0.0
+        for d in range(bins + 1):
+            pulse = [max(0.0, 1 - abs(x - d * width) / width) for x in distance]
+            size = sum(pulse)
+            hits = sum(p for p, r in zip(pulse, shared, strict=True) if r)
+            if "ap" in name:
+                slope = max(hits - 1, 0) / max(size - 1, 1)
+                mean = steps(lambda t: 1 / t, before, size)
+                score += hits * (slope + (hits_before + 1 - slope * (before + 1)) * mean)
+            else:
+                held = sum(p * g for p, g in zip(pulse, gain, strict=True))
+                score += held * steps(lambda t: 1 / np.log2(1 + t), before, size)
+            before, hits_before = before + size, hits_before + hits
+        ideal = sum(g / np.log2(2 + k) for k, g in enumerate(sorted(gain, reverse=True)))
+        losses.append(1 - score / (ideal if "ndcg" in name else sum(r > 0 for r in shared)))
+    return np.mean(losses)
+
+
+def steps(value, start, length):
+    """Average a step function, value(t) from t − 1 to t, over an interval."""
+    if length < 1e-3:
+        return 0.0
+    covered = [
+        (t, min(start + length, t) - max(start, t - 1)) for t in range(1, int(start + length) + 2)
+    ]
+    return sum(value(t) * share for t, share in covered if share > 0) / length

@@ -1,0 +1,60 @@
+"""Our own method against loops, by differences, and on what it is for."""
+
+import numpy as np
+import pytest
+import torch
+from finite_differences import loss_and_gradient, slopes
+from soft_rankings import soft_loss
+
+from softhash.errors import UsageError
+from softhash.methods import create
+
+BITS, CLASSES = 8, 5
+RNG = np.random.default_rng(3)
+LABELS = (RNG.random((9, CLASSES)) < 0.35).astype(int)
+OUTPUTS = RNG.uniform(-0.98, 0.98, (9, BITS))
+
+
+def with_places(**settings):
+    torch.manual_seed(0)
+    return create("softhash", BITS, CLASSES, **settings).double()
+
+
+def reference(u, places, grades, bins):
+    """Anchors are pictures of one label; with none of them, it is TALR."""
+    whole = np.concatenate([u, np.tanh(places)])
+    labels = np.concatenate([LABELS, np.eye(CLASSES, dtype=int)[: len(places)]])
+    parts = [soft_loss(whole, labels, name, bins) for name in ("ap", "ndcg")]
+    return (1 - grades) * parts[0] + grades * parts[1]
+
+
+@pytest.mark.parametrize("grades", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("anchors", [True, False])
+@pytest.mark.parametrize("bins", [BITS, BITS // 2])
+def test_value_and_gradients_are_those_of_the_loops(grades, anchors, bins):
+    method = with_places(grades=grades, anchors=anchors, bins=bins)
+    places = method.places.detach().numpy().copy()
+    loss, gradient = loss_and_gradient(method, OUTPUTS, LABELS)
+    assert loss == pytest.approx(reference(OUTPUTS, places, grades, bins), rel=1e-5)
+    expected = slopes(lambda u: reference(u, places, grades, bins), OUTPUTS)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-6)
+    if anchors:
+        moved = slopes(lambda p: reference(OUTPUTS, p, grades, bins), places)
+        np.testing.assert_allclose(method.places.grad.numpy(), moved, rtol=1e-3, atol=1e-6)
+
+
+def test_anchors_give_every_picture_something_to_rank():
+    """In a batch where nothing is shared, TALR is silent; here each picture has its anchor."""
+    labels = np.eye(CLASSES, dtype=int)
+    u = np.random.default_rng(1).uniform(-0.9, 0.9, (CLASSES, BITS))
+    _, silent = loss_and_gradient(with_places(anchors=False), u, labels)
+    _, heard = loss_and_gradient(with_places(), u, labels)
+    assert not silent.any()
+    assert (heard != 0).any(axis=1).all()
+
+
+def test_settings_out_of_range_are_refused():
+    with pytest.raises(UsageError, match="give 1 to 8"):
+        create("softhash", 8, 2, bins=9)
+    with pytest.raises(UsageError, match="the share of NDCG"):
+        create("softhash", 8, 2, grades=1.5)
