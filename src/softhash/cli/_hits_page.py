@@ -78,7 +78,7 @@ def hits_page(answer: Answer) -> str:
         rank="query",
         distance="",
         name=escape(Path(answer.name).name if answer.picture else answer.name),
-        labels=escape(", ".join(answer.labels)),
+        labels=_lines(", ".join(answer.labels), answer.looks_like),
     )
     cards = [query]
     for rank, (hit, picture) in enumerate(
@@ -102,6 +102,10 @@ def _card(answer: Answer, hit: Hit, rank: int, picture: str) -> str:
         name=escape(hit.file_name),
         labels=", ".join(f"<b>{escape(x)}</b>" if x in hit.shared else escape(x) for x in labels),
     )
+
+
+def _lines(*texts: str) -> str:
+    return "<br>".join(escape(text) for text in texts if text)
 
 
 def _distance(hit: Hit) -> str:
