@@ -20,6 +20,12 @@ export function likelyLabels(counts, changed) {
   const node = element("div", { class: "likely", hidden: true },
     element("h3", { id: "likely" }, "Looks like"), list);
   let chips = [];
+  let state = { labels: [], without: [] };
+
+  function set(next) {
+    state = next;
+    chips.forEach((one) => one.set(state));
+  }
 
   function show(likely) {
     // Sorted again: a script puts names that are numbers first, whatever the server's order.
@@ -31,8 +37,9 @@ export function likelyLabels(counts, changed) {
     });
     list.replaceChildren(...chips.map((one) => one.node));
     node.hidden = !chips.length;
+    set(state);
     return node;
   }
 
-  return { show, set: (state) => chips.forEach((one) => one.set(state)) };
+  return { show, set };
 }

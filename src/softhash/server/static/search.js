@@ -119,6 +119,7 @@ function foundPart(context) {
   }
 
   async function update(state, signal) {
+    likely.set(state);
     narrow.set(state, state.id === null && Boolean(context.upload(state.code)));
     const k = Math.min(MOST, Math.max(PAGE, visit().shown));
     const who = state.id ?? state.code;
@@ -129,7 +130,6 @@ function foundPart(context) {
     hits = answer.hits;
     if (asked !== who) query.replaceChildren(...about(answer, item, context, likely));
     asked = who;
-    likely.set(state);
     show(answer, state, k);
   }
 
