@@ -73,7 +73,7 @@ def test_the_page_has_it_with_the_query(picture, location, likely, tmp_path):
     page = tmp_path / "hits.html"
     assert run("search", picture, "-i", location, "--html", page).returncode == 0
     cards = page.read_text().split("<li ")[1:]
-    told = ", ".join(f"{name} {100 * p:.0f} %" for name, p in likely)
+    told = ", ".join(f"{name} <span>{100 * p:.0f} %</span>" for name, p in likely)
     assert f"looks like: {told}</div>" in cards[0]
     assert not any("looks like" in card for card in cards[1:])
 
@@ -112,4 +112,4 @@ def test_nothing_is_told_as_certain_and_labels_are_text():
     assert answer.looks_like == "looks like: <b> > 99 %, sea > 99 %, sky 99 %, [red] 30 %"
     text = hits_page(answer)
     assert "<b>" not in text
-    assert re.search(r"looks like: &lt;b&gt; &gt; 99 %, sea .*\[red\] 30 %", text)
+    assert re.search(r"looks like: &lt;b&gt; <span>&gt; 99 %.*\[red\] <span>30 %", text)

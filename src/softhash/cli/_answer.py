@@ -60,7 +60,7 @@ class Answer:
         >>> Answer("a.jpg", b"", (), (), (), likely={"sky": 0.998, "dog": 0.414}).looks_like
         'looks like: sky > 99 %, dog 41 %'
         """
-        named = ", ".join(f"{label} {_percent(value)}" for label, value in self.likely.items())
+        named = ", ".join(f"{label} {percent(value)}" for label, value in self.likely.items())
         return f"looks like: {named}" if named else ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -120,7 +120,12 @@ def ask(
     return Answer(name, found, tuple(known), tuple(hits), paths, path, first, likely)
 
 
-def _percent(probability: float) -> str:
+def percent(probability: float) -> str:
+    """Round a probability for people.
+
+    >>> percent(0.414), percent(0.9951)
+    ('41 %', '> 99 %')
+    """
     sure = probability > SURE
     return f"{'> ' if sure else ''}{100 * min(probability, SURE):.0f} %"
 

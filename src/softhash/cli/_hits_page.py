@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from softhash.cli._answer import UNKNOWN, Answer
+from softhash.cli._answer import UNKNOWN, Answer, percent
 from softhash.cli._thumbnails import small
 from softhash.decoding import ImageError
 from softhash.devices import usable_cores
@@ -48,6 +48,7 @@ div.text { padding: .4rem .5rem .5rem; font-size: .85rem; overflow-wrap: anywher
 .rank { color: var(--dim); display: flex; justify-content: space-between }
 .labels { color: var(--dim) }
 .labels b { color: var(--text) }
+.labels span { white-space: nowrap }
 </style>
 </head>
 <body>
@@ -78,7 +79,7 @@ def hits_page(answer: Answer) -> str:
         rank="query",
         distance="",
         name=escape(Path(answer.name).name if answer.picture else answer.name),
-        labels=_lines(", ".join(answer.labels), answer.looks_like),
+        labels=escape(", ".join(answer.labels)) + _likely(answer),
     )
     cards = [query]
     for rank, (hit, picture) in enumerate(
@@ -104,8 +105,12 @@ def _card(answer: Answer, hit: Hit, rank: int, picture: str) -> str:
     )
 
 
-def _lines(*texts: str) -> str:
-    return "<br>".join(escape(text) for text in texts if text)
+def _likely(answer: Answer) -> str:
+    named = (
+        f"{escape(label)} <span>{escape(percent(value))}</span>"
+        for label, value in answer.likely.items()
+    )
+    return f"<div>looks like: {', '.join(named)}</div>" if answer.likely else ""
 
 
 def _distance(hit: Hit) -> str:
