@@ -67,3 +67,22 @@ def tiny_model(tmp_path_factory, _tiny_module) -> Iterator:
         hasher.classes = ["sea", "sky"]
         hasher.save(folder, card={"summary": "A model for tests.", "metrics": {"map@all": 0.5}})
     return folder
+
+
+@pytest.fixture(scope="session")
+def telling_model(tmp_path_factory, tiny_model):
+    """Return the folder of the same model with an opinion on labels; not to be written to."""
+    import numpy as np
+
+    from softhash.hasher import Hasher
+    from softhash.model.labelling import Labelling
+
+    folder = tmp_path_factory.mktemp("models") / "telling"
+    hasher = Hasher.load(tiny_model)
+    # A label that is a number, one that drawn scenes have, one they have not, one too improbable.
+    hasher.classes = ["sea", "7", "night", "sky"]
+    weight = np.random.default_rng(0).normal(0, 0.3, (4, hasher.bits)).astype(np.float32)
+    bias = np.array([0.2, 1.2, -6, 2.5], np.float32)
+    hasher.labelling = Labelling(weight, bias, hasher.classes)
+    hasher.save(folder)
+    return folder

@@ -1,6 +1,6 @@
 """What was searched for and what was found, as a table or as plain values."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from softhash.index import HammingIndex, Hit
 from softhash.sheets import frame_colour
 
 UNKNOWN = "#8a8a8a"  # the frame of a hit where nobody knows the query's labels
+SURE = 0.99  # above it a rounded percentage would read as certainty
 PIPE_WIDTH = 1000  # a table that is read by a program is not wrapped
 
 
@@ -25,6 +26,8 @@ class Answer:
         paths: of the hits' pictures; None for an index that holds codes only.
         picture: the query's file, where there is one.
         first: rank of the first hit.
+        likely: labels that the model finds likely for the query's picture, with probabilities, the
+            most probable first.
 
     """
 
@@ -35,6 +38,7 @@ class Answer:
     paths: tuple[Path | None, ...]
     picture: Path | None = None
     first: int = 1
+    likely: dict[str, float] = field(default_factory=dict)
 
     def frame(self, hit: Hit) -> str:
         """Choose a hit's colour: all labels shared, some, none, or not known."""
@@ -49,9 +53,24 @@ class Answer:
         """Whether any hit has an asymmetric distance."""
         return any(hit.rescored is not None for hit in self.hits)
 
+    @property
+    def looks_like(self) -> str:
+        """The likely labels in words; empty where there are none.
+
+        >>> Answer("a.jpg", b"", (), (), (), likely={"sky": 0.998, "dog": 0.414}).looks_like
+        'looks like: sky > 99 %, dog 41 %'
+        """
+        named = ", ".join(f"{label} {percent(value)}" for label, value in self.likely.items())
+        return f"looks like: {named}" if named else ""
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        query = {"name": self.name, "code": self.code.hex(), "labels": list(self.labels)}
+        query = {
+            "name": self.name,
+            "code": self.code.hex(),
+            "labels": list(self.labels),
+            **({"likely": self.likely} if self.likely else {}),
+        }
         hits = [
             {
                 "rank": rank,
@@ -81,10 +100,10 @@ def ask(
 
     `labels_known` are the query's labels, where the index need not be asked for them.
     """
-    known, path = labels_known or (), picture
+    known, path, likely = labels_known or (), picture, {}
     if picture is not None:
         u = index.hasher.outputs(picture, device="cpu")
-        found = pack(u)[0].tobytes()
+        found, likely = pack(u)[0].tobytes(), index.hasher.likely_labels(u)[0]
         hits = index.search(outputs=u[0], **options)
         known = known or index.labels_of(picture)
         hits = _compared(hits, known) if known else hits
@@ -98,7 +117,17 @@ def ask(
     name = str(picture) if picture else f"item {id}" if id is not None else f"code {found.hex()}"
     paths = tuple(path_of(index, hit.file_name) for hit in hits)
     first = int(options.get("offset", 0)) + 1
-    return Answer(name, found, tuple(known), tuple(hits), paths, path, first)
+    return Answer(name, found, tuple(known), tuple(hits), paths, path, first, likely)
+
+
+def percent(probability: float) -> str:
+    """Round a probability for people.
+
+    >>> percent(0.414), percent(0.9951)
+    ('41 %', '> 99 %')
+    """
+    sure = probability > SURE
+    return f"{'> ' if sure else ''}{100 * min(probability, SURE):.0f} %"
 
 
 def _compared(hits: list[Hit], known: tuple[str, ...]) -> list[Hit]:
@@ -116,7 +145,10 @@ def path_of(index: HammingIndex, file_name: str) -> Path | None:
 
 
 def print_table(answer: Answer) -> None:
-    """Print the hits on stdout; labels that the query has too are marked with a star."""
+    """Print the hits on stdout; labels that the query has too are marked with a star.
+
+    Above them stands what the query looks like, where the model has an opinion.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -125,6 +157,8 @@ def print_table(answer: Answer) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PIPE_WIDTH)
+    if answer.likely:
+        console.print(Text(printable(answer.looks_like)))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("rank", "distance", *(["rescored"] if answer.rescored else []), "id"):
         table.add_column(name, justify="right", no_wrap=True)

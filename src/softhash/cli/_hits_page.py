@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from softhash.cli._answer import UNKNOWN, Answer
+from softhash.cli._answer import UNKNOWN, Answer, percent
 from softhash.cli._thumbnails import small
 from softhash.decoding import ImageError
 from softhash.devices import usable_cores
@@ -48,6 +48,7 @@ div.text { padding: .4rem .5rem .5rem; font-size: .85rem; overflow-wrap: anywher
 .rank { color: var(--dim); display: flex; justify-content: space-between }
 .labels { color: var(--dim) }
 .labels b { color: var(--text) }
+.labels span { white-space: nowrap }
 </style>
 </head>
 <body>
@@ -78,7 +79,7 @@ def hits_page(answer: Answer) -> str:
         rank="query",
         distance="",
         name=escape(Path(answer.name).name if answer.picture else answer.name),
-        labels=escape(", ".join(answer.labels)),
+        labels=escape(", ".join(answer.labels)) + _likely(answer),
     )
     cards = [query]
     for rank, (hit, picture) in enumerate(
@@ -102,6 +103,14 @@ def _card(answer: Answer, hit: Hit, rank: int, picture: str) -> str:
         name=escape(hit.file_name),
         labels=", ".join(f"<b>{escape(x)}</b>" if x in hit.shared else escape(x) for x in labels),
     )
+
+
+def _likely(answer: Answer) -> str:
+    named = (
+        f"{escape(label)} <span>{escape(percent(value))}</span>"
+        for label, value in answer.likely.items()
+    )
+    return f"<div>looks like: {', '.join(named)}</div>" if answer.likely else ""
 
 
 def _distance(hit: Hit) -> str:

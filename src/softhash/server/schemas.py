@@ -17,7 +17,9 @@ from softhash.server.limits import MAX_ID, MAX_K, MAX_LABELS, MAX_OFFSET, MAX_PA
 Id = Annotated[int, Field(ge=0, le=MAX_ID)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 Labels = Annotated[list[Label], Field(max_length=MAX_LABELS)]
+Probability = Annotated[float, Field(ge=0, le=1)]
 
+LIKELY = "Of a picture: labels that the model finds likely, and how probable; else left out."
 RESCORE = f"rank the {POOL:,} nearest again, each bit weighed by how sure the model is of it."
 
 
@@ -155,6 +157,7 @@ class Query(BaseModel):
     code: str
     bits: int
     labels: list[str] = Field(description="Empty where they are not known.")
+    likely: dict[str, Probability] = Field({}, description=LIKELY)
 
 
 class Answer(BaseModel):
@@ -171,6 +174,7 @@ class Encoding(BaseModel):
     code: str
     bits: int
     model: str
+    likely: dict[str, Probability] = Field({}, description=LIKELY)
 
 
 class JudgedQuery(BaseModel):

@@ -109,10 +109,13 @@ class Service:
             hint = "encode with the index's model: POST the picture to /api/v1/encode"
             raise Problem(409, "other-model", detail, hint)
 
-    def encode(self, data: bytes) -> bytes:
-        """Decode and encode a picture."""
-        code: bytes = pack(self.outputs(data)[np.newaxis])[0].tobytes()
-        return code
+    def encode(self, data: bytes) -> tuple[bytes, dict[str, float]]:
+        """Decode and encode a picture; with the code come the labels that are likely for it."""
+        return self._read(self.outputs(data))
+
+    def _read(self, u: Floats) -> tuple[bytes, dict[str, float]]:
+        rows = u[np.newaxis]
+        return pack(rows)[0].tobytes(), self.index.hasher.likely_labels(rows)[0]
 
     def outputs(self, data: bytes) -> Floats:
         """Decode a picture, and compute the real-valued u (bits,) whose signs are its code."""
@@ -140,12 +143,14 @@ class Service:
     def near_picture(self, data: bytes, form: SearchForm) -> dict[str, Any]:
         """Find what is near a picture, which may be one whose labels are known."""
         u = self.outputs(data)
-        code = pack(u[np.newaxis])[0].tobytes()
+        code, likely = self._read(u)
         hits = self._search(form, outputs=u, rescore=form.rescore)
         known = self.index.labels_of(data)
         if known:
             hits = [hit._replace(shared=tuple(x for x in hit.labels if x in known)) for hit in hits]
-        return self._answer(code, known, hits)
+        answer = self._answer(code, known, hits)
+        answer["query"] |= {"likely": likely} if likely else {}
+        return answer
 
     def _search(self, ranking: Ranking, **query: Any) -> list[Hit]:
         return self.index.search(

@@ -48,10 +48,11 @@ async def _found(service: Service, form: SearchForm) -> dict[str, Any]:
 
 @router.post("/encode", response_model=Encoding, responses=problems(409, *UPLOAD))
 async def encode(request: Request, image: Annotated[UploadFile, File()]) -> Response:
-    """Encode a picture."""
+    """Encode a picture, and name the labels that are likely for it."""
     service = service_of(request)
-    code = await service.pictures.run(service.encode, await image.read())
-    return JSONResponse({"code": code.hex(), "bits": service.bits, "model": service.model})
+    code, likely = await service.pictures.run(service.encode, await image.read())
+    answer = {"code": code.hex(), "bits": service.bits, "model": service.model}
+    return JSONResponse(answer | ({"likely": likely} if likely else {}))
 
 
 def _timed(answer: dict[str, Any], started: float) -> Response:

@@ -67,7 +67,7 @@ async def add(request: Request, form: Annotated[ItemForm, Form(**FORM)]) -> Resp
 
 
 def _add(service: Service, name: str, data: bytes, labels: tuple[str, ...]) -> Item:
-    code = service.encode(data)  # first: what is no picture never comes to the disk
+    code, _ = service.encode(data)  # first: what is no picture never comes to the disk
     with service.writing:
         return uploads.add(service.index, name, data, labels, code)
 

@@ -22,17 +22,21 @@ function turned(label, state) {
   return { labels, without };
 }
 
-function chip(label, items, onclick) {
+// `note` stands behind the label, `said` is what is read out in its place.
+export function labelChip(label, { note, said }, changed) {
+  let state = { labels: [], without: [] };
+  const onclick = () => changed(turned(label, state));
   const sign = element("span", { class: "sign", "aria-hidden": "true" });
   const node = element("button", { type: "button", class: "chip", "data-label": label, onclick },
     sign, element("span", { class: "name" }, label),
-    element("span", { class: "count" }, items.toLocaleString("en")));
-  const set = (state) => {
+    element("span", { class: "count" }, note));
+  const set = (next) => {
+    state = next;
     const is = stateOf(label, state);
     node.dataset.state = is;
     sign.textContent = SIGN[is];
     node.setAttribute("aria-pressed", { off: "false", with: "true", without: "mixed" }[is]);
-    node.setAttribute("aria-label", `${label}, ${items} pictures${MEANING[is]}`);
+    node.setAttribute("aria-label", `${label}, ${said}${MEANING[is]}`);
   };
   return { node, label, set };
 }
@@ -40,8 +44,8 @@ function chip(label, items, onclick) {
 export function labelChips(counts, changed) {
   let state = { labels: [], without: [] };
   const byCount = Object.entries(counts).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
-  const chips = byCount.map(([label, items]) =>
-    chip(label, items, () => changed(turned(label, state))));
+  const chips = byCount.map(([label, items]) => labelChip(label,
+    { note: items.toLocaleString("en"), said: `${items} pictures` }, changed));
   const list = element("div", { class: "chips", role: "group", "aria-label": "Labels" },
     chips.map(({ node }) => node));
   const wanted = element("input", {

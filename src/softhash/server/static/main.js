@@ -56,7 +56,7 @@ async function take(file, context) {
   say("Reading the picture");
   await work(async (signal) => {
     const { query } = await api.search({ image: file, k: 1 }, signal);
-    remember(query.code, file, query.labels ?? []);
+    remember(query, file);
     const kept = now().view === "search" ? now() : {};
     context.refresh({ ...kept, view: "search", id: null, code: query.code });
   }, () => take(file, context));

@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { filters } from "./filters.js";
 import { hitGrid } from "./grid.js";
+import { likelyLabels } from "./likely.js";
 import {
   button, codeStrip, count, element, empty, fileName, legend, photo, tags,
 } from "./parts.js";
@@ -61,7 +62,9 @@ export const emptyIndex = () => empty("This index is empty",
 function foundPart(context) {
   const { index, pick, say } = context;
   const query = element("div", { class: "query" });
-  const narrow = filters(index, (part, replace) => go({ ...now(), ...part }, { replace }));
+  const change = (part, replace) => go({ ...now(), ...part }, { replace });
+  const likely = likelyLabels(index.labels, (part) => change(part, false));
+  const narrow = filters(index, change);
   const grid = hitGrid();
   const heading = element("h1", {}, "Similar pictures");
   const summary = element("p", { class: "summary" });
@@ -116,6 +119,7 @@ function foundPart(context) {
   }
 
   async function update(state, signal) {
+    likely.set(state);
     narrow.set(state, state.id === null && Boolean(context.upload(state.code)));
     const k = Math.min(MOST, Math.max(PAGE, visit().shown));
     const who = state.id ?? state.code;
@@ -124,7 +128,7 @@ function foundPart(context) {
       state.id !== null ? api.item(state.id, signal) : null,
     ]);
     hits = answer.hits;
-    if (asked !== who) query.replaceChildren(...about(answer, item, context));
+    if (asked !== who) query.replaceChildren(...about(answer, item, context, likely));
     asked = who;
     show(answer, state, k);
   }
@@ -132,7 +136,7 @@ function foundPart(context) {
   return { node, update };
 }
 
-function about(answer, item, { index, upload }) {
+function about(answer, item, { index, upload }, likely) {
   const { code } = answer.query;
   const given = upload(code);
   const strip = element("div", { class: "coded" },
@@ -149,7 +153,7 @@ function about(answer, item, { index, upload }) {
     const blank = element("span", { class: "blank" }, "No preview");
     image.addEventListener("error", () => image.replaceWith(blank));
     return [element("div", { class: "picture" }, image),
-      named(given.name, tags(given.labels)), strip];
+      named(given.name, tags(given.labels)), likely.show(given.likely), strip];
   }
   const note = element("p", { class: "help" }, "This link holds a picture’s code, not the picture.");
   return [named("A code", note), strip];

@@ -4,10 +4,10 @@ const KEPT = 8; // pictures that are held in memory
 
 const known = new Map();
 
-export function remember(code, file, labels) {
+export function remember({ code, labels = [], likely = {} }, file) {
   forget(code);
   const name = file.name || "pasted picture";
-  known.set(code, { file, url: URL.createObjectURL(file), name, labels });
+  known.set(code, { file, url: URL.createObjectURL(file), name, labels, likely });
   if (known.size > KEPT) forget(known.keys().next().value);
 }
 
