@@ -81,7 +81,8 @@ def telling_model(tmp_path_factory, tiny_model):
     hasher = Hasher.load(tiny_model)
     # A label that is a number, one that drawn scenes have, one they have not, one too improbable.
     hasher.classes = ["sea", "7", "night", "sky"]
-    weight = np.random.default_rng(0).normal(0, 0.3, (4, hasher.bits)).astype(np.float32)
+    width = hasher.config["features"]
+    weight = np.random.default_rng(0).normal(0, 0.3, (4, width)).astype(np.float32)
     bias = np.array([0.2, 1.2, -6, 2.5], np.float32)
     hasher.labelling = Labelling(weight, bias, hasher.classes)
     hasher.save(folder)

@@ -201,7 +201,7 @@ def test_labels_of_pictures_are_learned_with_their_codes(images, options, mode):
     chosen = recipe(mode=mode, epochs=60, hidden=64, dropout=0.0)
     hasher = fit(hasher_of(chosen), images, recipe=chosen, options=options)
     assert hasher.labelling.classes == images.classes
-    found = hasher.labelling.probabilities(hasher.outputs(images))
+    found = hasher.labelling.probabilities(hasher.features(images))
     common = np.broadcast_to(images.labels.mean(axis=0), found.shape)
     assert surprise(found, images.labels) < 0.9 * surprise(common, images.labels)
 

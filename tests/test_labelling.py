@@ -18,24 +18,35 @@ def material(n=400, bits=8):
     return u, (logits + rng.logistic(size=logits.shape) > 0).astype(np.uint8)
 
 
-def fitted():
+def fitted(ridges=(1.0,)):
     u, y = material()
-    return fit_labelling(torch.from_numpy(u), torch.from_numpy(y), CLASSES)
+    return fit_labelling(torch.from_numpy(u), torch.from_numpy(y), CLASSES, ridges)
 
 
 @pytest.mark.parametrize("label", range(len(CLASSES)))
 def test_it_is_the_logistic_regression_of_scikit_learn(label):
     u, y = material()
-    theirs = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(u, y[:, label])
+    standard = (u - u.mean(axis=0)) / u.std(axis=0)
+    theirs = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(standard, y[:, label])
     ours = fitted()
-    assert np.allclose(ours.weight[label], theirs.coef_[0], atol=1e-3)
-    assert np.allclose(ours.probabilities(u)[:, label], theirs.predict_proba(u)[:, 1], atol=1e-3)
+    assert np.allclose(ours.weight[label] * u.std(axis=0), theirs.coef_[0], atol=1e-3)
+    assert np.allclose(
+        ours.probabilities(u)[:, label], theirs.predict_proba(standard)[:, 1], atol=1e-3
+    )
+
+
+def test_of_several_ridges_the_one_that_foretells_best_is_taken():
+    assert np.array_equal(fitted((1.0, 1e4)).weight, fitted((1.0,)).weight)
+    u, y = (torch.from_numpy(part) for part in material())
+    chance = y[torch.randperm(len(y), generator=torch.Generator().manual_seed(0))]
+    found = fit_labelling(u, chance, CLASSES, (1.0, 1e4)).weight
+    assert np.array_equal(found, fit_labelling(u, chance, CLASSES, (1e4,)).weight)
 
 
 def test_a_label_that_every_picture_has_or_none_is_no_trouble():
     u, y = material()
     y[:, 0], y[:, 1] = 1, 0
-    found = fit_labelling(torch.from_numpy(u), torch.from_numpy(y), CLASSES).probabilities(u)
+    found = fit_labelling(torch.from_numpy(u), torch.from_numpy(y), CLASSES, [1.0]).probabilities(u)
     assert (found[:, 0] > 0.99).all()
     assert (found[:, 1] < 0.01).all()
 
@@ -49,20 +60,22 @@ def test_likely_labels_come_with_the_most_probable_first():
 
 
 def test_a_model_keeps_it(tmp_path):
-    hasher = Hasher.from_features(4, bits=8)
-    features = np.random.default_rng(1).normal(size=(5, 4)).astype(np.float32)
-    assert hasher.likely_labels(hasher.outputs(features)) == [{}] * 5
+    hasher = Hasher.from_features(8, bits=6)
+    features = np.random.default_rng(1).normal(size=(5, 8)).astype(np.float32)
+    u, nothing = hasher.outputs_and_labels(features)
+    assert nothing == [{}] * 5
     hasher.classes, hasher.labelling = CLASSES, fitted()
     hasher.save(tmp_path / "model")
     again = Hasher.load(tmp_path / "model")
-    u = hasher.outputs(features)
-    assert again.likely_labels(u) == hasher.likely_labels(u) != [{}] * 5
     again.save(tmp_path / "copy")
-    assert Hasher.load(tmp_path / "copy").likely_labels(u) == hasher.likely_labels(u)
+    for one in (hasher, again, Hasher.load(tmp_path / "copy")):
+        outputs, labels = one.outputs_and_labels(features)
+        assert np.array_equal(outputs, u)
+        assert labels == hasher.labelling.likely(features) != nothing
 
 
 def test_a_damaged_one_is_named(tmp_path):
-    hasher = Hasher.from_features(4, bits=8)
+    hasher = Hasher.from_features(8, bits=6)
     hasher.classes, hasher.labelling = CLASSES, fitted()
     hasher.save(tmp_path / "model")
     path, config = tmp_path / "model" / "labels.safetensors", tmp_path / "model" / "config.json"

@@ -78,8 +78,8 @@ def fit(
         options: device, progress, checkpoints and caches.
 
     """
-    recipe = recipe or Recipe.of()
-    recipe = recipe.changed(method=method or recipe.method, bits=hasher.bits)
+    method = method or (recipe.method if recipe else Recipe.method)
+    recipe = (recipe or Recipe.of(method=method)).changed(method=method, bits=hasher.bits)
     _check_mode(recipe)
     options = options or Options()
     labelled = images.select(~images.without_labels)
@@ -163,15 +163,9 @@ def _fit_head(
 
 
 def _learn_labels(hasher: Hasher, features: Tensor, labels: Tensor) -> None:
-    """Teach a hasher that knows their names which labels its outputs speak for.
-
-    Outputs of pictures it was trained on are surer than those of others; dropout, which training
-    saw too, makes up for some of that.
-    """
-    if hasher.ranking == "hamming" and len(hasher.classes) == labels.shape[1]:
-        head = hasher.network.head
-        hasher.labelling = fit_labelling(head.train()(features), labels, hasher.classes)
-        head.eval()
+    """Teach a hasher that knows their names which labels features speak for."""
+    if len(hasher.classes) == labels.shape[1]:
+        hasher.labelling = fit_labelling(features, labels, hasher.classes)
 
 
 def train_head(

@@ -206,9 +206,15 @@ class Hasher:
         """Compute the backbone's features (n, d); options as of `encode`."""
         return cast(Floats, self._whole(source, "features", **options))
 
-    def likely_labels(self, u: Floats) -> list[dict[str, float]]:
-        """Name the labels that each row of outputs (n, bits) speaks for, with probabilities."""
-        return self.labelling.likely(u) if self.labelling else [{} for _ in u]
+    def outputs_and_labels(
+        self, source: Source, **options: Unpack[Options]
+    ) -> tuple[Floats, list[dict[str, float]]]:
+        """Compute u and name the likely labels of each picture, with probabilities, in one pass."""
+        if self.labelling is None:
+            u = self.outputs(source, **options)
+            return u, [{} for _ in u]
+        both = self._whole(source, "both", **options)
+        return both[:, : self.bits], self.labelling.likely(both[:, self.bits :])
 
     def encode_readable(
         self, source: Source, kind: str = "codes", **options: Unpack[Options]

@@ -60,7 +60,7 @@ class Recipe:
     """
 
     mode: str = "frozen"
-    method: str = "idhn"
+    method: str = "softhash"
     bits: int = 48
     backbone: str = "efficientnet_lite0"
     weights: str = "default"
@@ -97,15 +97,16 @@ class Recipe:
 
     @classmethod
     def of(cls, **values: Any) -> "Recipe":
-        """Build a recipe from the defaults of its mode and what is given.
+        """Build a recipe from the defaults of its mode, of its method, and what is given.
 
         >>> Recipe.of(mode="finetune", bits=12).schedule
         'one-cycle'
         """
-        mode = values.get("mode", "frozen")
+        mode, method = values.get("mode", cls.mode), values.get("method", cls.method)
         if mode not in MODES:
             raise unknown_name("mode", str(mode), MODES)
-        return cls(**{**_DEFAULTS[mode], **_checked(values)})
+        own = _OWN.get((method, mode), {})
+        return cls(**{**_DEFAULTS[mode], **own, **_checked(values)})
 
     @classmethod
     def read(cls, path: Path, **values: Any) -> "Recipe":
@@ -138,6 +139,11 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "warm_up": 20,
         "average": 0.99,
     },
+}
+
+# What suits a method better than the defaults that all others are compared with.
+_OWN: dict[tuple[str, str], dict[str, Any]] = {
+    ("softhash", "frozen"): {"dropout": 0.7},
 }
 
 

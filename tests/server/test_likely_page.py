@@ -38,7 +38,7 @@ def picture(drawn):
 
 
 def likely(index, picture):
-    return index.hasher.likely_labels(index.hasher.outputs(picture, device="cpu"))[0]
+    return index.hasher.outputs_and_labels(picture, device="cpu")[1][0]
 
 
 def search_with(visitor, picture):

@@ -100,10 +100,11 @@ def ask(
 
     `labels_known` are the query's labels, where the index need not be asked for them.
     """
-    known, path, likely = labels_known or (), picture, {}
+    known, path = labels_known or (), picture
+    likely: dict[str, float] = {}
     if picture is not None:
-        u = index.hasher.outputs(picture, device="cpu")
-        found, likely = pack(u)[0].tobytes(), index.hasher.likely_labels(u)[0]
+        u, (likely,) = index.hasher.outputs_and_labels(picture, device="cpu")
+        found = pack(u)[0].tobytes()
         hits = index.search(outputs=u[0], **options)
         known = known or index.labels_of(picture)
         hits = _compared(hits, known) if known else hits

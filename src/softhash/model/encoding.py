@@ -16,7 +16,7 @@ from softhash.model import sources
 from softhash.model.config import ModelConfig
 from softhash.model.engines import Engine
 
-KINDS = ("codes", "outputs", "features")
+KINDS = ("codes", "outputs", "features", "both")  # both: outputs, then features, in one row
 FEATURES_AT_ONCE = 4096
 
 
@@ -84,9 +84,11 @@ def run(
 
 def _values(batch: Batch, engine: Engine, kind: str) -> NDArray[Any]:
     u, features = engine(batch.pixels)
-    if kind == "features":
-        return features
-    return pack(u) if kind == "codes" else u
+    if kind == "codes":
+        return pack(u)
+    return (
+        {"outputs": u, "features": features}[kind] if kind != "both" else np.hstack((u, features))
+    )
 
 
 def joined(
@@ -108,7 +110,9 @@ def joined(
 def _nothing(config: ModelConfig, kind: str) -> NDArray[Any]:
     if kind == "codes":
         return np.empty((0, row_bytes(config.bits)), np.uint8)
-    return np.empty((0, config.bits if kind == "outputs" else config.features), np.float32)
+    widths = {"outputs": config.bits, "features": config.features}
+    width = sum(widths.values()) if kind == "both" else widths[kind]
+    return np.empty((0, width), np.float32)
 
 
 def _refusal(broken: Broken, total: int) -> InputError:

@@ -1,4 +1,8 @@
-"""Likely labels of a picture, from the outputs its code is made of."""
+"""Likely labels of a picture, from the backbone's features.
+
+A logistic regression for each label, fitted beside the codes. It is not made of the codes: those of
+pictures they were trained on are surer than any others, and probabilities fitted to them are wrong.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,30 +21,34 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 
-LIKELY = 0.3  # labels less probable than this are not worth telling
-ITERATIONS = 100
+LIKELY = 0.3  # labels less probable than this are not worth telling,
+MOST = 8  # nor are more than so many
+ITERATIONS = 50
+RIDGES = (30.0, 100.0, 300.0, 1000.0)
+ENOUGH = 20_000  # pictures to fit to; of more, every so many-th is taken
+SCALE_FLOOR = 0.01  # of the mean deviation, as in `softhash.heads`
 
 
 @dataclass(frozen=True, eq=False)
 class Labelling:
-    """A logistic regression for each label: probabilities σ(u Wᵀ + b) of outputs u.
+    """A logistic regression for each label: probabilities σ(x Wᵀ + b) of features x.
 
     >>> knows = Labelling(np.array([[2.0, 0.0]], np.float32), np.zeros(1, np.float32), ("cat",))
     >>> knows.probabilities(np.array([[1.0, -1.0], [-1.0, 1.0]])).round(2).tolist()
     [[0.88], [0.12]]
     """
 
-    weight: Floats  # (classes, bits)
+    weight: Floats  # (classes, features)
     bias: Floats  # (classes,)
     classes: tuple[str, ...]
 
-    def probabilities(self, u: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Return how probable each label is for each row of u (n, bits)."""
-        logits = np.asarray(u, np.float64) @ self.weight.T + self.bias
+    def probabilities(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return how probable each label is for each row of x (n, features)."""
+        logits = np.asarray(x, np.float64) @ self.weight.T + self.bias
         probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(logits, -500, 500)))
         return probabilities
 
-    def likely(self, u: NDArray[np.floating], least: float = LIKELY) -> list[dict[str, float]]:
+    def likely(self, x: NDArray[np.floating], least: float = LIKELY) -> list[dict[str, float]]:
         """Name the labels of each row that are at least so probable, the most probable first.
 
         >>> weight = np.array([[2.0], [-2.0], [9.0]], np.float32)
@@ -48,10 +56,10 @@ class Labelling:
         >>> [list(one) for one in knows.likely(np.ones((1, 1)))]
         [['sofa', 'cat']]
         """
-        rows = self.probabilities(u)
+        rows = self.probabilities(x)
         return [
-            {self.classes[i]: round(float(row[i]), 4) for i in np.argsort(-row) if row[i] >= least}
-            for row in rows
+            {self.classes[i]: round(float(row[i]), 4) for i in order if row[i] >= least}
+            for row, order in zip(rows, np.argsort(-rows, axis=1)[:, :MOST], strict=True)
         ]
 
     def to_bytes(self) -> bytes:
@@ -73,7 +81,7 @@ class Labelling:
             weight, bias = found["weight"].astype(np.float32), found["bias"].astype(np.float32)
         except (SafetensorError, KeyError) as error:
             raise InputError(f"{folder / LABELS} is damaged: {error}") from None
-        expected = len(config.classes), config.bits
+        expected = len(config.classes), config.features
         if weight.shape != expected or bias.shape != expected[:1]:
             raise InputError(
                 f"{folder / LABELS} has the shape {weight.shape}, but config.json says {expected}: "
@@ -83,30 +91,57 @@ class Labelling:
 
 
 def fit_labelling(
-    u: "Tensor", labels: "Tensor", classes: Sequence[str], ridge: float = 1.0
+    x: "Tensor", labels: "Tensor", classes: Sequence[str], ridges: Sequence[float] = RIDGES
 ) -> Labelling:
-    """Fit the regressions to outputs (n, bits) and multi-hot labels (n, classes).
+    """Fit the regressions to features (n, d) and multi-hot labels (n, classes).
 
-    What is minimised is the cross-entropy summed over pictures, plus ridge/2·‖W‖².
+    What is minimised is the cross-entropy summed over pictures, plus ridge/2·‖W‖² of standardised
+    features; of several ridges, the one by which each half of the pictures best tells the other's
+    labels.
     """
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits
 
-    u, y = u.detach().double().cpu(), labels.double().cpu()
-    weight = torch.zeros(y.shape[1], u.shape[1], dtype=torch.float64, requires_grad=True)
-    share = ((y.sum(0) + 0.5) / (len(y) + 1)).logit()  # where it starts: how common labels are
-    bias = share.clone().requires_grad_()
+    step = -(-len(x) // ENOUGH)
+    x, labels = x[::step], labels[::step]
+    std, mean = torch.std_mean(x, dim=0, correction=0)
+    scale = std.clamp_min(SCALE_FLOOR * std.mean()) if std.any() else torch.ones_like(std)
+    standard, y = ((x - mean) / scale).float().cpu(), labels.float().cpu()
+    halves = [slice(0, None, 2), slice(1, None, 2)]
+
+    def surprise(ridge: float) -> float:
+        """Cross-entropy of each half by regressions on the other, which has half the pictures."""
+        total = 0.0
+        for one, other in (halves, halves[::-1]):
+            weight, bias = _descend(standard[one], y[one], ridge / 2)
+            logits = standard[other] @ weight.T + bias
+            total += float(binary_cross_entropy_with_logits(logits, y[other], reduction="sum"))
+        return total
+
+    best = min(ridges, key=surprise) if len(ridges) > 1 else ridges[0]
+    weight, bias = _descend(standard, y, best)
+    weight = weight / scale.cpu()
+    bias = bias - weight @ mean.cpu()
+    return Labelling(weight.float().numpy(), bias.float().numpy(), tuple(classes))
+
+
+def _descend(x: "Tensor", y: "Tensor", ridge: float) -> "tuple[Tensor, Tensor]":
+    """Return weights and bias of the regressions, by L-BFGS from how common labels are."""
+    import torch
+    from torch.nn.functional import binary_cross_entropy_with_logits
+
+    weight = torch.zeros(y.shape[1], x.shape[1], requires_grad=True)
+    bias = ((y.sum(0) + 0.5) / (len(y) + 1)).logit().requires_grad_()
     optimiser = torch.optim.LBFGS(
         [weight, bias], max_iter=ITERATIONS, line_search_fn="strong_wolfe"
     )
 
     def loss() -> float:
         optimiser.zero_grad()
-        entropy = binary_cross_entropy_with_logits(u @ weight.T + bias, y, reduction="sum")
+        entropy = binary_cross_entropy_with_logits(x @ weight.T + bias, y, reduction="sum")
         total = (entropy + ridge / 2 * weight.square().sum()) / len(y)
         total.backward()  # type: ignore[no-untyped-call]
         return float(total.detach())
 
     optimiser.step(loss)  # type: ignore[no-untyped-call]
-    as_array = weight.detach().float().numpy(), bias.detach().float().numpy()
-    return Labelling(*as_array, tuple(classes))
+    return weight.detach(), bias.detach()

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 from softhash import published
 from softhash.plots.canvas import new_figure, tidy
 from softhash.plots.groups import Group, Sweep
-from softhash.plots.styles import HIGHLIGHTED, name_of, styles_of
+from softhash.plots.styles import ACCENTS, name_of
 from softhash.plots.tables import METRICS, SETTINGS, Cell, summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PLAIN = "#9db4c8"  # bars that are not highlighted
+PLAIN = "#9db4c8"  # bars of methods that have no accent
+PAPERS_OWN = "idhn"  # the method whose settings the paper varies
 LENGTHS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
 
@@ -22,13 +23,11 @@ def bars_figure(group: Group, metric: str, cut: str, ties: str) -> "Figure":
     height = 1.3 + 0.26 * len(group.entries)
     figure = new_figure(2.0 + 2.7 * len(group.bits), height)
     panels = figure.subplots(1, len(group.bits), squeeze=False, sharex=True, sharey=True)[0]
-    accent = styles_of([HIGHLIGHTED])[0].colour
     for bits, panel in zip(group.bits, panels, strict=True):
         for place, entry in enumerate(group.entries):
             cell = summary(entry.of_bits(bits), metric, cut, ties)
             if cell:
-                colour = accent if entry.method == HIGHLIGHTED else PLAIN
-                _bar(panel, place, cell, colour)
+                _bar(panel, place, cell, ACCENTS.get(entry.method, PLAIN))
         panel.set_title(f"{bits} bits", fontsize=10)
         panel.set_xlabel(f"{METRICS[metric]}@{cut}", fontsize=9)
         panel.set_yticks(range(len(group.entries)), [e.label for e in group.entries], fontsize=8)
@@ -106,7 +105,7 @@ def _printed(
     group: Group, sweep: Sweep, bits: int, cut: str
 ) -> tuple[Sequence[int], Sequence[float]]:
     """Return what the paper prints for IDHN, where it does."""
-    if sweep.method != HIGHLIGHTED or cut != published.CUT:
+    if sweep.method != PAPERS_OWN or cut != published.CUT:
         return [], []
     labels = [entry.label for entry in sweep.entries]
     found = [published.printed_setting(group.data, sweep.setting, label, bits) for label in labels]

@@ -1,14 +1,17 @@
 """Names, order and looks of methods: the same in every table and figure.
 
 Eight colours that most people can tell apart, whatever their colour vision, times four kinds of
-line; markers differ besides. IDHN alone is thick. A method that is not listed here comes last.
+line; markers differ besides. IDHN and our own method alone are thick. A method that is not listed
+here comes last.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# As papers spell them: IDHN, its variants, what the paper compares, what it names, newer, shallow.
+# As papers spell them: our own, IDHN and its variants, what the paper compares, what it names,
+# newer ones, shallow ones.
 NAMES = {
+    "softhash": "softhash",
     "idhn": "IDHN", "idhn-fine-ce": "IDHN-fine-ce", "idhn-fine-mse": "IDHN-fine-mse",
     "idhn-coarse-ce": "IDHN-coarse-ce", "idhn-coarse-mse": "IDHN-coarse-mse",
     "dqn": "DQN", "dhn": "DHN", "dmssph": "DMSSPH", "hashnet": "HashNet", "dlbhc": "DLBHC",
@@ -19,10 +22,9 @@ NAMES = {
     "ksh": "KSH", "mlh": "MLH", "bre": "BRE", "ssh": "SSH", "itq": "ITQ", "sh": "SH",
     "mkm": "MKM", "lsh": "LSH",
 }  # fmt: skip
-HIGHLIGHTED = "idhn"
+ACCENTS = {"softhash": "#000000", "idhn": "#d55e00"}  # the first of NAMES
 
-_ACCENT = "#d55e00"
-_COLOURS = "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7a4b9d", "#8c8c8c"
+_COLOURS = "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b", "#7a4b9d", "#8c8c8c"
 _LINES = ("-", "--", ":", "-.")
 _MARKERS = "osD^v<>pPXhdH"  # thirteen beside eight colours: no pair comes again soon
 
@@ -59,7 +61,7 @@ def styles_of(methods: Sequence[str]) -> list[Style]:
     >>> styles_of(["idhn", "dhn"])[1] == styles_of(["dhn"])[0]
     True
     >>> len(set(styles_of([*NAMES, "one", "more"])))
-    33
+    34
     """
     taken = {_place(method) for method in methods}
     seen: set[str] = set()
@@ -67,7 +69,7 @@ def styles_of(methods: Sequence[str]) -> list[Style]:
     for method in methods:
         place = _place(method)
         if method in seen or (method not in NAMES and seen):
-            place = next(i for i in range(len(taken) + len(NAMES)) if i not in taken)
+            place = next(i for i in range(len(ACCENTS), len(taken) + len(NAMES)) if i not in taken)
         seen.add(method)
         taken.add(place)
         styles.append(_style(place))
@@ -79,9 +81,10 @@ def _place(method: str) -> int:
 
 
 def _style(place: int) -> Style:
-    if place == 0:
-        return Style(_ACCENT, "-", "*", width=2.6, front=4)
-    number = place - 1
+    accents = list(ACCENTS.values())
+    if place < len(accents):
+        return Style(accents[place], "-", "*s"[place], width=2.6, front=4)
+    number = place - len(accents)
     return Style(
         _COLOURS[number % len(_COLOURS)],
         _LINES[number // len(_COLOURS) % len(_LINES)],

@@ -111,23 +111,20 @@ class Service:
 
     def encode(self, data: bytes) -> tuple[bytes, dict[str, float]]:
         """Decode and encode a picture; with the code come the labels that are likely for it."""
-        return self._read(self.outputs(data))
+        u, likely = self.outputs(data)
+        return _code(u), likely
 
-    def _read(self, u: Floats) -> tuple[bytes, dict[str, float]]:
-        rows = u[np.newaxis]
-        return pack(rows)[0].tobytes(), self.index.hasher.likely_labels(rows)[0]
-
-    def outputs(self, data: bytes) -> Floats:
-        """Decode a picture, and compute the real-valued u (bits,) whose signs are its code."""
+    def outputs(self, data: bytes) -> tuple[Floats, dict[str, float]]:
+        """Decode a picture; return the u (bits,) whose signs are its code, and likely labels."""
         if not self.encodes:
             detail = "the index has no model that takes pictures"
             raise Problem(409, "no-model", detail, "search by id or by code")
         started = time.perf_counter()
         hasher = self.index.hasher
         picture = open_image(data, size=hasher.size, max_pixels=self.limits.pixels)
-        u: Floats = hasher.outputs(picture, device="cpu")[0]
+        u, (likely,) = hasher.outputs_and_labels(picture, device="cpu")
         self.measures.encode_seconds.observe(time.perf_counter() - started)
-        return u
+        return u[0], likely
 
     def near_item(self, id: int, ranking: Ranking) -> dict[str, Any]:
         """Find what is near an item."""
@@ -142,8 +139,8 @@ class Service:
 
     def near_picture(self, data: bytes, form: SearchForm) -> dict[str, Any]:
         """Find what is near a picture, which may be one whose labels are known."""
-        u = self.outputs(data)
-        code, likely = self._read(u)
+        u, likely = self.outputs(data)
+        code = _code(u)
         hits = self._search(form, outputs=u, rescore=form.rescore)
         known = self.index.labels_of(data)
         if known:
@@ -166,6 +163,11 @@ class Service:
         query = {"code": code.hex(), "bits": self.bits, "labels": list(labels)}
         shows = self.shows
         return {"query": query, "hits": [hit_view(hit, shows) for hit in hits]}
+
+
+def _code(u: Floats) -> bytes:
+    code: bytes = pack(u[np.newaxis])[0].tobytes()
+    return code
 
 
 def service_of(request: Request) -> Service:

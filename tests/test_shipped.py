@@ -1,0 +1,75 @@
+"""The model in the package, put together in an empty cache."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from softhash import Hasher, UsageError, scenes
+from softhash.model import shipped
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("cache")
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def model(cache):
+    said = []
+    folder = shipped.default_model(said.append)
+    assert folder.is_relative_to(cache)
+    assert len(said) == 1
+    return folder
+
+
+def test_the_head_is_small():
+    assert (shipped.PACKED / shipped.HEAD).stat().st_size < 1_000_000
+
+
+def test_it_is_put_together_once(model):
+    before = (model / "model.onnx").stat().st_mtime_ns
+    said = []
+    assert shipped.default_model(said.append) == model
+    assert (model / "model.onnx").stat().st_mtime_ns == before
+    assert not said
+
+
+def test_it_encodes_and_names_labels_of_voc(model, tmp_path):
+    hasher = Hasher.load(model)
+    assert hasher.bits == 48
+    assert len(hasher.classes) == 20
+    assert {"dog", "person", "sofa"} <= set(hasher.classes)
+    pictures = [Image.new("RGB", (300, 200), "green"), np.zeros((224, 224, 3), np.uint8)]
+    u, labels = hasher.outputs_and_labels(pictures)
+    assert np.array_equal(u, hasher.outputs(pictures))
+    assert len(labels) == 2
+    assert all(set(one) <= set(hasher.classes) for one in labels)
+
+
+def test_its_card_says_what_it_was_trained_on_and_where_it_fails(model):
+    card = (model / "README.md").read_text()
+    for word in ("VOC2012", "Limits", "20 kinds", "map"):
+        assert word in card
+
+
+def test_packing_keeps_the_outputs_but_for_half_precision(model, tmp_path, monkeypatch, cache):
+    hasher = Hasher.load(model)
+    shipped.pack(hasher, {"map@100": 0.5}, tmp_path / "packed")
+    monkeypatch.setattr(shipped, "PACKED", tmp_path / "packed")
+    config = json.loads((tmp_path / "packed" / "config.json").read_text())
+    assert config["sha256"] == {}
+    again = Hasher.load(shipped.default_model())
+    scenes.write(tmp_path / "scenes", count=8, size=96, workers=1)
+    pictures = sorted((tmp_path / "scenes").rglob("*.jpg"))
+    assert np.allclose(again.outputs(pictures), hasher.outputs(pictures), atol=1e-3)
+    assert again.classes == hasher.classes
+
+
+def test_a_model_that_cannot_be_shipped_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="knows names of labels"):
+        shipped.pack(Hasher.from_features(4, bits=8), {}, tmp_path)
