@@ -83,7 +83,7 @@ def _train(split: "Split", folder: Path) -> "Hasher":
     from softhash.hasher import Hasher
     from softhash.recipe import Recipe
 
-    recipe = Recipe.of(bits=BITS, epochs=20)
+    recipe = Recipe.of(method="idhn", bits=BITS, epochs=20)
     settings = recipe.as_dict() | {"softhash": __version__}
     card = {"data": "drawn scenes", "split": {"sha256": split.sha256}, "settings": settings}
     if not _is_trained(folder / "model", card):
