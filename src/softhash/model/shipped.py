@@ -1,9 +1,9 @@
 """The model that comes with softhash: a head in the package, on a backbone that pip delivers.
 
 The package holds the head alone, in half precision; the whole model, with its graph, is put
-together when it is first needed and kept among what can be made again. `recipes/default-model.toml`
-says how the head was trained; `python -m softhash.model.shipped MODEL RESULTS` takes it out of a
-model, and what its card says of its quality out of the results of a bench.
+together when it is first needed and kept among what can be made again. How the head was trained is
+in `recipes/softhash/default-model.toml`; `python -m softhash.model.shipped MODEL RESULTS` takes it
+out of a model, and what its card says of its quality out of the results of a bench.
 """
 
 import json

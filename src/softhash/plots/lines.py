@@ -64,7 +64,7 @@ def recall_figure(group: Group) -> "Figure":
 
 def bits_figure(group: Group, metric: str, cut: str, ties: str) -> "Figure":
     """Draw a metric against the length of the codes; the legend is in the order of the lines."""
-    figure = new_figure(7.6, 4.8)
+    figure = new_figure(7.6, max(4.8, 0.3 + 0.18 * len(group.entries)))  # room for the legend
     panel = figure.subplots()
     ends = []
     styles = styles_of([entry.method for entry in group.entries])

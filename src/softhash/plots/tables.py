@@ -111,10 +111,14 @@ def _column(
     entries: Sequence[Entry], bits: int, measure: tuple[str, str, str], beside: Beside
 ) -> list[Cell | None]:
     cells = [summary(entry.of_bits(bits), *measure) for entry in entries]
-    best = sorted({round(cell.mean, DIGITS) for cell in cells if cell}, reverse=True)[:SECOND]
+    pairs = list(zip(entries, cells, strict=True))
+    means = {round(cell.mean, DIGITS) for entry, cell in pairs if cell and not entry.rescored}
+    best = sorted(means, reverse=True)[:SECOND]  # methods compete, not ways to search
     return [
-        cell and _finished(cell, best, entry, None if entry.rescored else beside(entry, bits))
-        for entry, cell in zip(entries, cells, strict=True)
+        cell
+        if cell is None or entry.rescored
+        else _finished(cell, best, entry, beside(entry, bits))
+        for entry, cell in pairs
     ]
 
 
