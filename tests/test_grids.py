@@ -21,7 +21,7 @@ def test_a_method_has_settings_of_its_own_and_the_others_the_files():
 def test_what_the_grid_varies_wins_over_what_a_method_has():
     methods = {"idhn": {"epochs": 9, "settings": {"alpha": 1.0, "gamma": 0.5}}}
     grid = {"epochs": [1, 2], "settings.alpha": ["1/q", "5/q"]}
-    recipes = expand({"grid": grid, "methods": methods})  # idhn is the default method
+    recipes = expand({"method": "idhn", "grid": grid, "methods": methods})
     assert [recipe.epochs for recipe in recipes] == [1, 1, 2, 2]
     assert [recipe.settings["alpha"] for recipe in recipes] == ["1/q", "5/q"] * 2
     assert {recipe.settings["gamma"] for recipe in recipes} == {0.5}
@@ -38,7 +38,10 @@ def test_settings_of_a_method_that_is_not_asked_for_do_no_harm():
         ({"methods": {"idnh": {}}}, "unknown method 'idnh'; did you mean 'idhn'"),
         ({"grid": {"method": ["idhn", "idnh"]}}, "unknown method 'idnh'"),
         ({"method": "idnh"}, "unknown method 'idnh'"),
-        ({"methods": {"idhn": {"epoch": 3}}}, "unknown recipe key 'epoch'; did you mean 'epochs'"),
+        (
+            {"methods": {"softhash": {"epoch": 3}}},
+            "unknown recipe key 'epoch'; did you mean 'epochs'",
+        ),
         ({"methods": {"idhn": 3}}, r"methods.idhn is 3; give a table \[methods.idhn\]"),
         ({"methods": {"idhn": {"method": "dhn"}}}, "it is for idhn alone"),
         ({"methods": 3}, r"methods is 3; give a table \[methods\]"),

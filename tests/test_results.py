@@ -23,7 +23,10 @@ def test_a_folder_is_read_whole_and_recipes_are_completed(tmp_path):
 
 
 def test_of_equal_recipes_the_last_row_counts(tmp_path):
-    again = ROW | {"recipe": {"seed": 0, "bits": 12, "method": "idhn"}, "metrics": {"map@all": 1}}
+    again = ROW | {
+        "recipe": {"seed": 0, "bits": 12, "method": "softhash"},
+        "metrics": {"map@all": 1},
+    }
     elsewhere = ROW | {"contract": {"split": "cd"}}
     rows = read_results(write(tmp_path / "r.jsonl", ROW, elsewhere, again))
     assert [row["contract"]["split"] for row in rows] == ["cd", "ab"]

@@ -120,10 +120,7 @@ def test_an_empty_or_missing_folder_does_not_empty_the_index(folder, location, t
     assert _counts(_json("index", folder, "-o", location, "--force")) == {"removed": 10}
 
 
-def test_models_are_asked_for_and_never_mixed(folder, location, tiny_model, tmp_path):
-    without = run("index", folder, "-o", location)
-    assert (without.returncode, location.exists()) == (2, False)
-    assert "-m MODEL" in without.stderr
+def test_models_are_never_mixed(folder, location, tiny_model, tmp_path):
     features = Hasher.from_features(4, bits=12)
     features.save(tmp_path / "features")
     of_features = run("index", folder, "-o", location, "-m", tmp_path / "features")

@@ -40,9 +40,9 @@ def likely(picture, telling_model):
     """(label, probability) of the picture, the most probable first."""
     parts = load_file(telling_model / "labels.safetensors")
     hasher = Hasher.load(telling_model)
-    u = hasher.outputs(picture, device="cpu")[0].astype(np.float64)
+    features = hasher.features(picture, device="cpu")[0].astype(np.float64)
     values = [
-        1 / (1 + math.exp(-sum(w * x for w, x in zip(row, u, strict=True)) - b))
+        1 / (1 + math.exp(-sum(w * x for w, x in zip(row, features, strict=True)) - b))
         for row, b in zip(parts["weight"], parts["bias"], strict=True)
     ]
     named = [(n, p) for n, p in zip(hasher.classes, values, strict=True) if p >= 0.3]

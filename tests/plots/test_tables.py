@@ -111,8 +111,9 @@ def test_rescored_searches_stand_below_their_method():
     order = [label for label, _ in before.rows]
     order.insert(order.index("IDHN") + 1, "IDHN, rescored")
     assert [label for label, _, _ in shown] == order
-    assert ("IDHN, rescored", 0.7, BEST) in shown
-    assert ("DHN", 0.6, SECOND) in shown
+    assert ("IDHN, rescored", 0.7, 0) in shown  # methods compete, not ways to search
+    assert ("DHN", 0.6, BEST) in shown
+    assert ("IDHN", 0.5, SECOND) in shown
     printed = {label: cells[0].printed for label, cells in made.rows}
     assert printed["IDHN"]
     assert printed["IDHN, rescored"] is None

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from command import run
 from PIL import Image
 
 from softhash import Hasher, UsageError, scenes
@@ -55,6 +56,18 @@ def test_its_card_says_what_it_was_trained_on_and_where_it_fails(model):
     card = (model / "README.md").read_text()
     for word in ("VOC2012", "Limits", "20 kinds", "map"):
         assert word in card
+
+
+def test_a_folder_is_indexed_and_searched_before_any_training(model, tmp_path):
+    scenes.write(tmp_path / "photos", count=8, size=96, workers=1)
+    for file in (tmp_path / "photos").glob("*.csv"):
+        file.unlink()  # pictures alone, as most folders have them
+    made = run("index", tmp_path / "photos", "-o", tmp_path / "my.index")
+    assert made.returncode == 0, made.stderr
+    query = next((tmp_path / "photos").rglob("scene-*"))
+    found = run("search", query, "-i", tmp_path / "my.index", "-k", 3, "--json")
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["hits"][0]["distance"] == 0
 
 
 def test_packing_keeps_the_outputs_but_for_half_precision(model, tmp_path, monkeypatch, cache):
