@@ -3,19 +3,22 @@
 import numpy as np
 
 
-def soft_loss(u, labels, name, bins):
-    """1 − score from soft counts, query by query and bin by bin."""
+def soft_loss(u, labels, name, bins, weights=None):
+    """1 − score from soft counts, query by query and bin by bin; items and queries may weigh."""
     n, bits = u.shape
-    width, losses = bits / bins, []
+    width, losses, counted = bits / bins, [], []
+    weights = [1.0] * n if weights is None else list(weights)
     for i in range(n):
         shared = [int(labels[i] @ labels[j]) for j in range(n) if j != i]
         distance = [(bits - u[i] @ u[j]) / 2 for j in range(n) if j != i]
+        weight = [weights[j] for j in range(n) if j != i]
         gain = [2.0**r - 1 for r in shared]
         if not any(shared):
             continue
         before = hits_before = score = 0.0
         for d in range(bins + 1):
-            pulse = [max(0.0, 1 - abs(x - d * width) / width) for x in distance]
+            near = [max(0.0, 1 - abs(x - d * width) / width) for x in distance]
+            pulse = [w * p for w, p in zip(weight, near, strict=True)]
             size = sum(pulse)
             hits = sum(p for p, r in zip(pulse, shared, strict=True) if r)
             if "ap" in name:
@@ -26,9 +29,12 @@ def soft_loss(u, labels, name, bins):
                 held = sum(p * g for p, g in zip(pulse, gain, strict=True))
                 score += held * steps(lambda t: 1 / np.log2(1 + t), before, size)
             before, hits_before = before + size, hits_before + hits
-        ideal = sum(g / np.log2(2 + k) for k, g in enumerate(sorted(gain, reverse=True)))
-        losses.append(1 - score / (ideal if "ndcg" in name else sum(r > 0 for r in shared)))
-    return np.mean(losses)
+        weighed = sorted((w * g for w, g in zip(weight, gain, strict=True)), reverse=True)
+        ideal = sum(g / np.log2(2 + k) for k, g in enumerate(weighed))
+        relevant = sum(w for w, r in zip(weight, shared, strict=True) if r)
+        losses.append(1 - score / (ideal if "ndcg" in name else relevant))
+        counted.append(weights[i])
+    return np.average(losses, weights=counted)
 
 
 def steps(value, start, length):

@@ -21,10 +21,13 @@ def with_places(**settings):
 
 
 def reference(u, places, grades, bins):
-    """Anchors are pictures of one label; with none of them, it is TALR."""
+    """Anchors are pictures of one label that weigh less; with none of them, it is TALR."""
     whole = np.concatenate([u, np.tanh(places)])
     labels = np.concatenate([LABELS, np.eye(CLASSES, dtype=int)[: len(places)]])
-    parts = [soft_loss(whole, labels, name, bins) for name in ("ap", "ndcg")]
+    weight = 0.5 * len(u) / max(len(places), 1)  # of an anchor: half of all pictures', together
+    assert not len(places) or weight < 1
+    weights = [1.0] * len(u) + [weight] * len(places)
+    parts = [soft_loss(whole, labels, name, bins, weights) for name in ("ap", "ndcg")]
     return (1 - grades) * parts[0] + grades * parts[1]
 
 
@@ -51,6 +54,13 @@ def test_anchors_give_every_picture_something_to_rank():
     _, heard = loss_and_gradient(with_places(), u, labels)
     assert not silent.any()
     assert (heard != 0).any(axis=1).all()
+
+
+@pytest.mark.parametrize("pictures", [9, 200])
+def test_anchors_never_outweigh_the_pictures(pictures):
+    method = create("softhash", BITS, 50)
+    weights = method._weights(torch.zeros(pictures, BITS))
+    assert weights.sum() == pytest.approx(min(50, pictures / 2))
 
 
 def test_settings_out_of_range_are_refused():

@@ -9,7 +9,7 @@ integers, so that for binary codes and a group for each distance these are the m
 import torch
 from torch import Tensor
 
-SMALLEST = 1e-3  # a group of fewer (soft) items is left out: its mean would be rounding errors
+SMALLEST = 1e-3  # fewer (soft) items than this are none: their mean would be rounding errors
 
 
 def histograms(distance: Tensor, bits: int, bins: int, *weights: Tensor) -> tuple[Tensor, ...]:
@@ -31,12 +31,12 @@ def histograms(distance: Tensor, bits: int, bins: int, *weights: Tensor) -> tupl
 
 
 def average_precision(size: Tensor, hits: Tensor, relevant: Tensor) -> Tensor:
-    """AP of each query, from the items and hits of its groups; `relevant` (n, m) is 1 or 0."""
+    """AP of each query, from the items and hits of its groups; `relevant` (n, m) weighs hits."""
     before, hits_before = _before(size), _before(hits)
     slope = (hits - 1).clamp_min(0) / (size - 1).clamp_min(1)
     reciprocal = mean_over_ranks(1 / _ranks(relevant), before, size)
     precision = slope + (hits_before + 1 - slope * (before + 1)) * reciprocal
-    return (hits * precision).sum(dim=1) / relevant.sum(dim=1).clamp(min=1)
+    return (hits * precision).sum(dim=1) / relevant.sum(dim=1).clamp_min(SMALLEST)
 
 
 def ndcg(size: Tensor, gains: Tensor, gain: Tensor) -> Tensor:
@@ -44,7 +44,7 @@ def ndcg(size: Tensor, gains: Tensor, gain: Tensor) -> Tensor:
     discounts = 1 / torch.log2(1 + _ranks(gain))
     dcg = (gains * mean_over_ranks(discounts, _before(size), size)).sum(dim=1)
     best = gain.sort(dim=1, descending=True).values @ discounts
-    return dcg / best.clamp(min=1)
+    return dcg / best.clamp_min(SMALLEST)
 
 
 def mean_over_ranks(values: Tensor, before: Tensor, size: Tensor) -> Tensor:
