@@ -74,6 +74,15 @@ def test_a_model_keeps_it(tmp_path):
         assert labels == hasher.labelling.likely(features) != nothing
 
 
+def test_other_names_of_labels_make_it_void():
+    hasher = Hasher.from_features(8, bits=6)
+    hasher.classes, hasher.labelling = CLASSES, fitted()
+    hasher.classes = list(CLASSES)
+    assert hasher.labelling
+    hasher.classes = (*CLASSES[:2], "bus")
+    assert hasher.labelling is None
+
+
 def test_a_damaged_one_is_named(tmp_path):
     hasher = Hasher.from_features(8, bits=6)
     hasher.classes, hasher.labelling = CLASSES, fitted()

@@ -157,6 +157,8 @@ class Hasher:
 
     @classes.setter
     def classes(self, names: Sequence[str]) -> None:
+        if tuple(names) != self.classes:
+            self.labelling = None  # it told the labels of before
         self._config = replace(self._config, classes=tuple(names))
 
     @property

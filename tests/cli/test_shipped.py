@@ -1,14 +1,21 @@
 """The model in the package, put together in an empty cache."""
 
 import json
+import os
+import re
+import tarfile
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
 from command import run
 from PIL import Image
 
-from softhash import Hasher, UsageError, scenes
+from softhash import Hasher, InputError, UsageError, scenes
 from softhash.model import shipped
+
+DATA = Path(os.environ.get("SOFTHASH_TEST_DATA", "")) / "voc2012"
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +59,22 @@ def test_it_encodes_and_names_labels_of_voc(model, tmp_path):
     assert all(set(one) <= set(hasher.classes) for one in labels)
 
 
+@pytest.mark.skipif("SOFTHASH_TEST_DATA" not in os.environ, reason="SOFTHASH_TEST_DATA is not set")
+def test_it_knows_what_real_photographs_show(model, tmp_path):
+    """Pictures of its own train set: they tell whether all of it came through the packing."""
+    with tarfile.open(DATA / "images-a.tar") as archive:
+        files = islice((m for m in archive if m.name.endswith(".jpg")), 100)
+        pictures = {Path(m.name).stem: archive.extractfile(m).read() for m in files}
+    labels = {}
+    with tarfile.open(DATA / "annotations.tar.xz") as archive:
+        for member in (m for m in archive if Path(m.name).stem in pictures and m.size):
+            found = re.findall(rb"<object>\s*<name>(\w+)", archive.extractfile(member).read())
+            labels[Path(member.name).stem] = {name.decode() for name in found}
+    _, likely = Hasher.load(model).outputs_and_labels(list(pictures.values()))
+    first = zip(pictures, (next(iter(one), None) for one in likely), strict=True)
+    assert np.mean([label in labels[name] for name, label in first]) > 0.8
+
+
 def test_its_card_says_what_it_was_trained_on_and_where_it_fails(model):
     card = (model / "README.md").read_text()
     for word in ("VOC2012", "Limits", "20 kinds", "map"):
@@ -68,6 +91,13 @@ def test_a_folder_is_indexed_and_searched_before_any_training(model, tmp_path):
     found = run("search", query, "-i", tmp_path / "my.index", "-k", 3, "--json")
     assert found.returncode == 0, found.stderr
     assert json.loads(found.stdout)["hits"][0]["distance"] == 0
+
+
+def test_a_cache_that_cannot_be_written_to_is_named_with_the_way_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(InputError, match=r"cannot write .*; name a model with -m MODEL, or"):
+        shipped.default_model()
 
 
 def test_packing_keeps_the_outputs_but_for_half_precision(model, tmp_path, monkeypatch, cache):

@@ -90,8 +90,9 @@ def _train_on_pictures(
             "protocol": split.protocol, "seed": split.seed, "sha256": split.sha256,
             **{name: len(part) for name, part in split.positions.items()},
         }  # fmt: skip
+    hasher = hasher_of(recipe)
     say(f"training {recipe.method}, {recipe.bits} bits, on {len(train_set):,} pictures")
-    hasher = fit(hasher_of(recipe), train_set, recipe=recipe, options=options)
+    fit(hasher, train_set, recipe=recipe, options=options)
     _save(hasher, output, card | {"settings": recipe.as_dict()}, force=force)
 
 

@@ -58,9 +58,10 @@ def default_model(notes: Callable[[str], None] = lambda note: None) -> Path:
         hasher = _unpacked(data, ModelConfig.from_json(config, str(PACKED / CONFIG)))
         try:
             hasher.save(folder, card=hasher.config["card"])
-        except InputError:
+        except InputError as error:
             if not (folder / CONFIG).is_file():  # otherwise another process was first
-                raise
+                way = "name a model with -m MODEL, or another cache folder with XDG_CACHE_HOME"
+                raise InputError(f"{error}; {way}") from None
     return folder
 
 
