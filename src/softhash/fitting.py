@@ -23,7 +23,7 @@ from softhash.methods import Method, Shallow, create, method_class
 from softhash.model.labelling import fit_labelling
 from softhash.pixels import load_all
 from softhash.recipe import Recipe
-from softhash.training import Run, Watch, check_trainable, make_run, train
+from softhash.training import Run, Watch, check_trainable, make_run, repeatable, train
 
 FEATURES_AT_ONCE = 256
 
@@ -144,7 +144,8 @@ def fit_pixels(
         _run(network.head, _method(warm, labels), features, labels, warm, warmed)
     method = _method(recipe, labels)
     _run(network, method, pixels, labels, recipe, options)
-    method.finish(network.head, lambda: _features(network, pixels, device))
+    with repeatable(device):
+        method.finish(network.head, lambda: _features(network, pixels, device))
     if hasher.classes:
         _learn_labels(hasher, _features(network, pixels, device), labels)
     network.to("cpu")
@@ -175,12 +176,13 @@ def train_head(
     device = torch.device(pick_device(options.device))
     features = features.to(device)
     method = _method(recipe, labels)
-    if isinstance(method, Shallow):
-        method.fit_head(head.to(device).eval(), features, labels.to(device))
-        return head
-    head.to(device).standardise(features)
-    _run(head, method, features, labels, recipe, options)
-    method.finish(head, lambda: features)
+    with repeatable(device):
+        if isinstance(method, Shallow):
+            method.fit_head(head.to(device).eval(), features, labels.to(device))
+            return head
+        head.to(device).standardise(features)
+        _run(head, method, features, labels, recipe, options)
+        method.finish(head, lambda: features)
     return head
 
 

@@ -5,7 +5,8 @@ resumed ends as it would have without the interruption.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +89,10 @@ def train(
     epoch = _Epoch(recipe, items, steps)
     run.network.train()
     _freeze_batch_norm(run.network, recipe)
-    with held_interrupts() as interrupted:  # a step that is half done could not be resumed
+    with (
+        repeatable(labels.device),
+        held_interrupts() as interrupted,
+    ):  # a step that is half done could not be resumed
         while run.step < steps:
             for group in run.optimiser.param_groups:
                 _set_rate(group, group["base"] * rate_at(recipe, run.step, steps))
@@ -107,6 +111,23 @@ def train(
     if run.average:
         run.average.swap()
     run.network.eval()
+
+
+@contextmanager
+def repeatable(device: torch.device) -> Iterator[None]:
+    """Sum in one order on a processor, whatever its threads do; a GPU is left as it is."""
+    before = torch.are_deterministic_algorithms_enabled()
+    warns = torch.is_deterministic_algorithms_warn_only_enabled()
+    memory: Any = torch.utils.deterministic
+    fills = memory.fill_uninitialized_memory  # which takes time, and changes nothing
+    if device.type == "cpu":
+        torch.use_deterministic_algorithms(True)
+        memory.fill_uninitialized_memory = False
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before, warn_only=warns)
+        memory.fill_uninitialized_memory = fills
 
 
 class _Epoch:
