@@ -1,22 +1,42 @@
 """Rankings without any hashing, beside which codes stand: by float features and by probabilities.
 
-    python benchmarks/float_rankings.py VOC [--model MODEL]
+    python benchmarks/float_rankings.py VOC [--model MODEL | --finetune]
 
 The split is the paper's, as of `softhash bench`. Ranked are the backbone's features (cosine, as
 they are and standardised) and the probabilities of labels that a logistic regression on the
 features of the train set gives, compared by their cosine and by the expected number of shared
 labels. With a model, the backbone is the model's, which may be fine-tuned on the same train set.
+With `--finetune`, a classifier is trained through the backbone, by cross-entropy and otherwise as
+our own method is, and its own probabilities are ranked as well.
 """
 
 import argparse
 
 import numpy as np
 import torch
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from softhash import Hasher, ImageSet
 from softhash.distances import evaluate_distances
 from softhash.features import features_of
+from softhash.fitting import fit, hasher_of
+from softhash.methods import METHODS, Method
 from softhash.model.labelling import fit_labelling
+from softhash.recipe import Recipe
+
+
+class Classifier(Method):
+    """Logits of labels instead of bits."""
+
+    activation = "identity"
+
+    def forward(self, u: torch.Tensor, labels: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        """Cross-entropy, summed over labels."""
+        entropy = binary_cross_entropy_with_logits(u, labels.to(u.dtype), reduction="none")
+        return entropy.sum(dim=1).mean()
+
+
+METHODS["classifier"] = Classifier  # of this benchmark alone
 
 
 def main() -> None:
@@ -24,10 +44,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data")
     parser.add_argument("--model", help="a model's folder; EfficientNet-Lite0 as published without")
+    parser.add_argument("--finetune", action="store_true", help="train a classifier first")
+    parser.add_argument("--seed", type=int, default=0, help="of training")
     given = parser.parse_args()
-    hasher = Hasher.load(given.model) if given.model else Hasher("efficientnet_lite0")
     train, query, database = ImageSet.read(given.data).split("random", seed=0)
     train = train.select(~train.without_labels)
+    hasher = Hasher.load(given.model) if given.model else Hasher("efficientnet_lite0")
+    if given.finetune:
+        hasher = classifier(train, given.seed)
     x, q, d = (features_of(hasher, part).values for part in (train, query, database))
     knows = fit_labelling(torch.from_numpy(x), torch.from_numpy(train.labels), train.classes)
     p, r = knows.probabilities(q), knows.probabilities(d)
@@ -38,6 +62,10 @@ def main() -> None:
         f"probabilities of labels, cosine, {4 * p.shape[1]:,} bytes": 1 - cosine(p, r),
         "probabilities, expected shared labels": -(p @ r.T),
     }
+    if given.finetune:
+        p, r = (1 / (1 + np.exp(-hasher.outputs(part))) for part in (query, database))
+        rankings["the classifier's own probabilities, cosine"] = 1 - cosine(p, r)
+        rankings["the classifier's, expected shared labels"] = -(p @ r.T)
     names = ("map@5000", "ndcg@100", "acg@100", "wap@5000")
     print("| ranked by |", " | ".join(names), "|")
     print("|---" * (len(names) + 1) + "|")
@@ -46,6 +74,13 @@ def main() -> None:
             distances, query.labels, database.labels, bits=1, distance=name, at=(100, 5000)
         )
         print(f"| {name} |", " | ".join(f"{report.metrics[n]:.4f}" for n in names), "|", flush=True)
+
+
+def classifier(train: ImageSet, seed: int) -> Hasher:
+    """Fine-tune a classifier as `softhash train --finetune` would our own method."""
+    ours = Recipe.of(mode="finetune", size=227, seed=seed)
+    recipe = ours.changed(method="classifier", bits=len(train.classes))
+    return fit(hasher_of(recipe), train, recipe=recipe)
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from softhash import InputError, UsageError, scenes
+from softhash import InputError, UsageError, fitting, scenes
 from softhash.benchmark import expand, read_rows, run_grid
 from softhash.evaluation import evaluate
 from softhash.fitting import Options, fit, fit_features, hasher_of
@@ -65,6 +65,25 @@ def test_fine_tuning_moves_the_backbone_and_freezing_does_not(images, options):
         after = hasher.network.backbone.parameters()
         moved = any(not torch.equal(a, b) for a, b in zip(before, after, strict=True))
         assert moved is moves
+
+
+def test_fine_tuning_goes_on_with_the_anchors_that_the_head_was_warmed_up_with(
+    images, options, monkeypatch
+):
+    seen = []
+
+    def run(network, method, *rest):
+        before = method.places.detach().clone()
+        trained(network, method, *rest)
+        seen.append((before, method.places.detach().clone()))
+
+    trained = fitting._run
+    monkeypatch.setattr(fitting, "_run", run)
+    chosen = recipe(mode="finetune", epochs=1, warm_up=2)
+    fit(hasher_of(chosen), images, recipe=chosen, options=options)
+    warmed, whole = seen
+    assert not torch.equal(*warmed)
+    assert torch.equal(warmed[1], whole[0])
 
 
 def test_features_are_computed_once(images, options):

@@ -138,17 +138,27 @@ def fit_pixels(
         pixels = _to_gpu_if_it_fits(pixels, device)
     features = _features(network, pixels, device)
     network.head.standardise(features)
+    warmed = None
     if recipe.warm_up and not _resumes(options):
         warm = recipe.changed(mode="frozen", epochs=recipe.warm_up, schedule="cosine", average=0.0)
-        warmed = Options(device=options.device)
-        _run(network.head, _method(warm, labels), features, labels, warm, warmed)
-    method = _method(recipe, labels)
+        warmed = _method(warm, labels, features)
+        _run(network.head, warmed, features, labels, warm, Options(device=options.device))
+    method = _method(recipe, labels, features)
+    if warmed:
+        _take_over(method, warmed)
     _run(network, method, pixels, labels, recipe, options)
     with repeatable(device):
         method.finish(network.head, lambda: _features(network, pixels, device))
     if hasher.classes:
         _learn_labels(hasher, _features(network, pixels, device), labels)
     network.to("cpu")
+
+
+@torch.no_grad()
+def _take_over(method: Method, warmed: Method) -> None:
+    """Start with the weights (centres, classifiers) that a warm head was trained with."""
+    for own, before in zip(method.parameters(), warmed.parameters(), strict=True):
+        own.copy_(before)
 
 
 def _fit_head(
@@ -175,8 +185,8 @@ def train_head(
     """Train a head on features (n, d); it stays on the device it was trained on."""
     device = torch.device(pick_device(options.device))
     features = features.to(device)
-    method = _method(recipe, labels)
     with repeatable(device):
+        method = _method(recipe, labels, features)
         if isinstance(method, Shallow):
             method.fit_head(head.to(device).eval(), features, labels.to(device))
             return head
@@ -186,10 +196,12 @@ def train_head(
     return head
 
 
-def _method(recipe: Recipe, labels: Tensor) -> Method:
+def _method(recipe: Recipe, labels: Tensor, features: Tensor) -> Method:
     """Make the method; whatever chance decides from here on comes from the recipe's seed."""
     torch.manual_seed(recipe.seed)
-    return create(recipe.method, recipe.bits, labels.shape[1], **recipe.settings)
+    method = create(recipe.method, recipe.bits, labels.shape[1], **recipe.settings)
+    method.study(features, labels.to(features.device))
+    return method
 
 
 def _run(

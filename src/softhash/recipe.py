@@ -144,6 +144,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 # What suits a method better than the defaults that all others are compared with.
 _OWN: dict[tuple[str, str], dict[str, Any]] = {
     ("softhash", "frozen"): {"dropout": 0.7},
+    ("softhash", "finetune"): {"dropout": 0.7, "epochs": 40, "augment": True, "average": 0.998},
 }
 
 

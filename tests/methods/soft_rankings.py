@@ -4,12 +4,15 @@ import numpy as np
 
 
 def soft_loss(u, labels, name, bins, weights=None):
-    """1 − score from soft counts, query by query and bin by bin; items and queries may weigh."""
+    """1 − score from soft counts, query by query and bin by bin; items and queries may weigh.
+
+    Labels between 0 and 1 are expected ones, and items relevant by so much.
+    """
     n, bits = u.shape
     width, losses, counted = bits / bins, [], []
     weights = [1.0] * n if weights is None else list(weights)
     for i in range(n):
-        shared = [int(labels[i] @ labels[j]) for j in range(n) if j != i]
+        shared = [float(labels[i] @ labels[j]) for j in range(n) if j != i]
         distance = [(bits - u[i] @ u[j]) / 2 for j in range(n) if j != i]
         weight = [weights[j] for j in range(n) if j != i]
         gain = [2.0**r - 1 for r in shared]
@@ -20,7 +23,7 @@ def soft_loss(u, labels, name, bins, weights=None):
             near = [max(0.0, 1 - abs(x - d * width) / width) for x in distance]
             pulse = [w * p for w, p in zip(weight, near, strict=True)]
             size = sum(pulse)
-            hits = sum(p for p, r in zip(pulse, shared, strict=True) if r)
+            hits = sum(p * min(1, r) for p, r in zip(pulse, shared, strict=True))
             if "ap" in name:
                 slope = max(hits - 1, 0) / max(size - 1, 1)
                 mean = steps(lambda t: 1 / t, before, size)
@@ -31,7 +34,7 @@ def soft_loss(u, labels, name, bins, weights=None):
             before, hits_before = before + size, hits_before + hits
         weighed = sorted((w * g for w, g in zip(weight, gain, strict=True)), reverse=True)
         ideal = sum(g / np.log2(2 + k) for k, g in enumerate(weighed))
-        relevant = sum(w for w, r in zip(weight, shared, strict=True) if r)
+        relevant = sum(w * min(1, r) for w, r in zip(weight, shared, strict=True))
         losses.append(1 - score / (ideal if "ndcg" in name else relevant))
         counted.append(weights[i])
     return np.average(losses, weights=counted)

@@ -33,6 +33,7 @@ KINDS = ["mixed", "one label", "all labels", "nothing shared", "no labels", "one
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", DEEP)
 def test_loss_is_finite_and_reaches_every_output(name, kind):
+    torch.manual_seed(0)
     method = create(name, BITS, CLASSES)
     u, labels, index = batch(kind, width=method.width)
     method.start(labels)

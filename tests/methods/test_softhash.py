@@ -8,6 +8,7 @@ from soft_rankings import soft_loss
 
 from softhash.errors import UsageError
 from softhash.methods import create
+from softhash.methods._foretelling import foretell
 
 BITS, CLASSES = 8, 5
 RNG = np.random.default_rng(3)
@@ -20,10 +21,10 @@ def with_places(**settings):
     return create("softhash", BITS, CLASSES, **settings).double()
 
 
-def reference(u, places, grades, bins):
+def reference(u, places, grades, bins, labels=LABELS):
     """Anchors are pictures of one label that weigh less; with none of them, it is TALR."""
     whole = np.concatenate([u, np.tanh(places)])
-    labels = np.concatenate([LABELS, np.eye(CLASSES, dtype=int)[: len(places)]])
+    labels = np.concatenate([labels, np.eye(CLASSES, dtype=int)[: len(places)]])
     weight = 0.5 * len(u) / max(len(places), 1)  # of an anchor: half of all pictures', together
     assert not len(places) or weight < 1
     weights = [1.0] * len(u) + [weight] * len(places)
@@ -44,6 +45,31 @@ def test_value_and_gradients_are_those_of_the_loops(grades, anchors, bins):
     if anchors:
         moved = slopes(lambda p: reference(OUTPUTS, p, grades, bins), places)
         np.testing.assert_allclose(method.places.grad.numpy(), moved, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("doubt", [0.3, 1.0])
+def test_labels_that_are_doubted_are_ranked_by_what_is_expected(doubt):
+    method = with_places(doubt=doubt)
+    features = np.random.default_rng(2).normal(size=(30, 4))
+    labels = np.random.default_rng(4).random((30, CLASSES)) < 0.4
+    method.study(torch.tensor(features), torch.tensor(labels))
+    foretold = foretell(torch.tensor(features), torch.tensor(labels)).numpy()
+    index = np.arange(20, 29)  # of the train set; the labels of a batch are its own
+    believed = (1 - doubt) * labels[index] + doubt * foretold[index]
+    places = method.places.detach().numpy()
+    expected = reference(OUTPUTS, places, 0.5, BITS, believed)
+    loss, gradient = loss_and_gradient(method, OUTPUTS, labels[index].astype(int), index)
+    assert loss == pytest.approx(expected, rel=1e-5)
+    slope = slopes(lambda u: reference(u, places, 0.5, BITS, believed), OUTPUTS)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-3, atol=1e-6)
+
+
+def test_without_doubt_labels_stay_as_they_are():
+    method = with_places(doubt=0.0)
+    method.study(torch.randn(9, 4), torch.tensor(LABELS))
+    assert loss_and_gradient(method, OUTPUTS, LABELS)[0] == pytest.approx(
+        reference(OUTPUTS, method.places.detach().numpy(), 0.5, BITS), rel=1e-5
+    )
 
 
 def test_anchors_give_every_picture_something_to_rank():
@@ -68,3 +94,5 @@ def test_settings_out_of_range_are_refused():
         create("softhash", 8, 2, bins=9)
     with pytest.raises(UsageError, match="the share of NDCG"):
         create("softhash", 8, 2, grades=1.5)
+    with pytest.raises(UsageError, match="of what is foretold"):
+        create("softhash", 8, 2, doubt=-0.1)

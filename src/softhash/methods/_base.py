@@ -40,6 +40,12 @@ class Method(nn.Module):
         """Say what kind of head the method wants; a recipe asks for `hidden` and `dropout`."""
         return {"hidden": hidden, "dropout": dropout, "activation": self.activation}
 
+    def study(self, features: Tensor, labels: Tensor) -> None:
+        """Look at a train set, features (n, d) of the untouched backbone and labels (n, classes).
+
+        Called once, before `start`, also when a run is resumed.
+        """
+
     def start(self, labels: Tensor) -> None:
         """Get ready for a train set with these labels (items, classes), before the first step.
 

@@ -1,0 +1,53 @@
+"""Labels expected of a picture by all others, against refits of scikit-learn."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import Ridge
+
+from softhash.methods import _foretelling
+from softhash.methods._foretelling import foretell
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 6)) * RNG.uniform(0.1, 9, 6) + 5
+Y = (X[:, :3] - X[:, :3].mean(axis=0) + RNG.normal(size=(40, 3)) > 0.4).astype(np.uint8)
+
+
+def found(x=X, y=Y):
+    return foretell(torch.tensor(x), torch.tensor(y)).numpy()
+
+
+def refitted(ridge, x=X, y=Y):
+    """Leave each picture out, fit the rest, and ask for the one that was left out."""
+    x = x / x.std(axis=0)
+    rows = []
+    for i in range(len(x)):
+        others = np.arange(len(x)) != i
+        model = Ridge(alpha=ridge * len(x)).fit(x[others], y[others])
+        rows.append(model.predict(x[[i]])[0])
+    return np.stack(rows)
+
+
+@pytest.mark.parametrize("ridge", [0.01, 1.0, 100.0])
+def test_it_is_what_a_regression_without_the_picture_says(ridge, monkeypatch):
+    monkeypatch.setattr(_foretelling, "RIDGES", (ridge,))
+    np.testing.assert_allclose(found(), refitted(ridge).clip(0, 1), atol=1e-6)
+
+
+def test_of_several_ridges_the_one_that_foretells_best_is_taken():
+    errors = {r: np.square(refitted(r) - Y).mean() for r in _foretelling.RIDGES}
+    best = min(errors, key=errors.get)
+    np.testing.assert_allclose(found(), refitted(best).clip(0, 1), atol=1e-6)
+
+
+def test_fewer_pictures_than_features_and_features_that_do_not_vary_are_no_trouble():
+    x = np.concatenate([RNG.normal(size=(5, 30)), np.ones((5, 2))], axis=1)
+    for rows in (5, 2):
+        values = found(x[:rows], Y[:rows])
+        assert np.isfinite(values).all()
+    assert np.isfinite(found(np.ones((5, 3)), Y[:5])).all()
+
+
+def test_features_that_say_nothing_leave_what_is_usual():
+    values = found(RNG.normal(size=(2000, 3)), (RNG.random((2000, 2)) < 0.3).astype(np.uint8))
+    assert abs(values - 0.3).max() < 0.05
