@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 import torch
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from softhash.methods import _foretelling
-from softhash.methods._foretelling import foretell
+from softhash.methods._foretelling import foretell, leave_one_out
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 6)) * RNG.uniform(0.1, 9, 6) + 5
 Y = (X[:, :3] - X[:, :3].mean(axis=0) + RNG.normal(size=(40, 3)) > 0.4).astype(np.uint8)
 
 
-def found(x=X, y=Y):
-    return foretell(torch.tensor(x), torch.tensor(y)).numpy()
+def found(x=X, y=Y, by=foretell):
+    return by(torch.tensor(x), torch.tensor(y)).numpy()
 
 
 def refitted(ridge, x=X, y=Y):
@@ -31,13 +31,27 @@ def refitted(ridge, x=X, y=Y):
 @pytest.mark.parametrize("ridge", [0.01, 1.0, 100.0])
 def test_it_is_what_a_regression_without_the_picture_says(ridge, monkeypatch):
     monkeypatch.setattr(_foretelling, "RIDGES", (ridge,))
-    np.testing.assert_allclose(found(), refitted(ridge).clip(0, 1), atol=1e-6)
+    np.testing.assert_allclose(found(by=leave_one_out), refitted(ridge), atol=1e-6)
 
 
 def test_of_several_ridges_the_one_that_foretells_best_is_taken():
     errors = {r: np.square(refitted(r) - Y).mean() for r in _foretelling.RIDGES}
     best = min(errors, key=errors.get)
-    np.testing.assert_allclose(found(), refitted(best).clip(0, 1), atol=1e-6)
+    np.testing.assert_allclose(found(by=leave_one_out), refitted(best), atol=1e-6)
+
+
+def test_guesses_become_probabilities_by_one_logistic_regression_for_all_labels():
+    guesses = found(by=leave_one_out).reshape(-1, 1)
+    model = LogisticRegression(C=1.0, tol=1e-9, max_iter=1000).fit(guesses, Y.ravel())
+    expected = model.predict_proba(guesses)[:, 1].reshape(Y.shape)
+    np.testing.assert_allclose(found(), expected, atol=1e-3)
+
+
+def test_labels_that_features_show_clearly_are_hardly_doubted():
+    """However many there are: sums of small doubts would drown what is shared."""
+    y = (np.random.default_rng(5).random((600, 100)) < 0.04).astype(np.uint8)
+    x = y @ RNG.normal(size=(100, 150)) + 0.5 * RNG.normal(size=(600, 150))
+    assert abs(found(x, y) - y).mean() < 0.005
 
 
 def test_fewer_pictures_than_features_and_features_that_do_not_vary_are_no_trouble():

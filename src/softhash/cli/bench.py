@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def bench(
-    recipe: Annotated[Path, typer.Argument(help="A TOML file with a table [grid].")],
+    recipe: Annotated[Path, typer.Argument(help="A TOML file with a table \\[grid].")],
     data: Annotated[str, typer.Option("--data", help="A folder, a table, or `scenes`.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="A folder for the results.")],
     protocol: Annotated[str, typer.Option(help="How DATA is split.")] = "random",

@@ -113,24 +113,24 @@ def fit_labelling(
         """Cross-entropy of each half by regressions on the other, which has half the pictures."""
         total = 0.0
         for one, other in (halves, halves[::-1]):
-            weight, bias = _descend(standard[one], y[one], ridge / 2)
+            weight, bias = logistic(standard[one], y[one], ridge / 2)
             logits = standard[other] @ weight.T + bias
             total += float(binary_cross_entropy_with_logits(logits, y[other], reduction="sum"))
         return total
 
     best = min(ridges, key=surprise) if len(ridges) > 1 else ridges[0]
-    weight, bias = _descend(standard, y, best)
+    weight, bias = logistic(standard, y, best)
     weight = weight / scale.cpu()
     bias = bias - weight @ mean.cpu()
     return Labelling(weight.float().numpy(), bias.float().numpy(), tuple(classes))
 
 
-def _descend(x: "Tensor", y: "Tensor", ridge: float) -> "tuple[Tensor, Tensor]":
-    """Return weights and bias of the regressions, by L-BFGS from how common labels are."""
+def logistic(x: "Tensor", y: "Tensor", ridge: float) -> "tuple[Tensor, Tensor]":
+    """Return weights and bias of regressions of y (n, k), by L-BFGS from how common labels are."""
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits
 
-    weight = torch.zeros(y.shape[1], x.shape[1], requires_grad=True)
+    weight = x.new_zeros(y.shape[1], x.shape[1], requires_grad=True)
     bias = ((y.sum(0) + 0.5) / (len(y) + 1)).logit().requires_grad_()
     optimiser = torch.optim.LBFGS(
         [weight, bias], max_iter=ITERATIONS, line_search_fn="strong_wolfe"
