@@ -42,6 +42,10 @@ def test_help_imports_nothing_heavy():
     assert done.stderr.strip() == "set()"
 
 
+def test_help_keeps_brackets():
+    assert "[grid]" in run("bench", "--help").stdout
+
+
 def test_version_goes_to_stdout():
     done = run("--version")
     assert (done.returncode, done.stderr) == (0, "")

@@ -40,6 +40,12 @@ def test_of_several_ridges_the_one_that_foretells_best_is_taken():
     np.testing.assert_allclose(found(by=leave_one_out), refitted(best), atol=1e-6)
 
 
+def test_many_pictures_are_taken_in_parts(monkeypatch):
+    whole = found(by=leave_one_out)
+    monkeypatch.setattr(_foretelling, "AT_ONCE", 7)
+    np.testing.assert_allclose(found(by=leave_one_out), whole, atol=1e-9)
+
+
 def test_guesses_become_probabilities_by_one_logistic_regression_for_all_labels():
     guesses = found(by=leave_one_out).reshape(-1, 1)
     model = LogisticRegression(C=1.0, tol=1e-9, max_iter=1000).fit(guesses, Y.ravel())
