@@ -23,6 +23,16 @@ INITIAL_STD = 0.01  # of the last layer: u starts near 0, where every activation
 SCALE_FLOOR = 0.01  # of the mean deviation: features that hardly vary are not blown up to noise
 
 
+def scale_of(std: Tensor) -> Tensor:
+    """Choose what to divide features by that have these standard deviations.
+
+    >>> scale_of(torch.tensor([1.0, 2.0, 0.0])).tolist()
+    [1.0, 2.0, 0.009999999776482582]
+    """
+    floor = SCALE_FLOOR * std.mean()
+    return std.clamp_min(floor) if floor > 0 else torch.ones_like(std)
+
+
 class Kernel(nn.Module):
     """Similarities to so many anchors, exp(−‖x − a‖² / 2σ²), less their mean over a train set."""
 
@@ -127,10 +137,8 @@ class Head(nn.Module):
             row = int((~features.isfinite()).any(dim=1).nonzero()[0])
             raise InputError(f"features hold NaN or infinity, first in row {row}")
         std, mean = torch.std_mean(features.double(), dim=0, correction=0)
-        floor = SCALE_FLOOR * std.mean()
-        scale = std.clamp_min(floor) if floor > 0 else torch.ones_like(std)
         self.mean.copy_(mean)
-        self.scale.copy_(scale)
+        self.scale.copy_(scale_of(std))
 
     @torch.no_grad()
     def centre(self, features: Tensor) -> None:

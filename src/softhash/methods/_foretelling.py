@@ -12,10 +12,10 @@ from functools import reduce
 import torch
 from torch import Tensor
 
+from softhash.heads import scale_of
 from softhash.model.labelling import logistic
 
 RIDGES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # for each picture; features are standardised
-SCALE_FLOOR = 0.01  # of the mean deviation, as in `softhash.heads`
 AT_ONCE = 8192  # pictures, of which numbers are held in double precision
 ENOUGH = 1_000_000  # guesses to make probabilities by; of more, every so many-th is taken
 
@@ -43,7 +43,7 @@ def leave_one_out(features: Tensor, labels: Tensor) -> Tensor:
     rows = torch.split(features, AT_ONCE)
     mean = _sum(x.double().sum(dim=0) for x in rows) / count
     std = (_sum((x.double() - mean).square().sum(dim=0) for x in rows) / count).sqrt()
-    scale = std.clamp_min(SCALE_FLOOR * std.mean()) if std.any() else torch.ones_like(std)
+    scale = scale_of(std)
 
     def parts() -> Iterator[tuple[Tensor, Tensor]]:
         for x, y in zip(rows, torch.split(labels, AT_ONCE), strict=True):

@@ -26,7 +26,6 @@ MOST = 8  # nor are more than so many
 ITERATIONS = 50
 RIDGES = (30.0, 100.0, 300.0, 1000.0)
 ENOUGH = 20_000  # pictures to fit to; of more, every so many-th is taken
-SCALE_FLOOR = 0.01  # of the mean deviation, as in `softhash.heads`
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +101,12 @@ def fit_labelling(
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits
 
+    from softhash.heads import scale_of
+
     step = -(-len(x) // ENOUGH)
     x, labels = x[::step], labels[::step]
     std, mean = torch.std_mean(x, dim=0, correction=0)
-    scale = std.clamp_min(SCALE_FLOOR * std.mean()) if std.any() else torch.ones_like(std)
+    scale = scale_of(std)
     standard, y = ((x - mean) / scale).float().cpu(), labels.float().cpu()
     halves = [slice(0, None, 2), slice(1, None, 2)]
 
