@@ -5,9 +5,10 @@
 The split is the paper's, as of `softhash bench`. Ranked are the backbone's features (cosine, as
 they are and standardised) and the probabilities of labels that a logistic regression on the
 features of the train set gives, compared by their cosine and by the expected number of shared
-labels. With a model, the backbone is the model's, which may be fine-tuned on the same train set.
-With `--finetune`, a classifier is trained through the backbone, by cross-entropy and otherwise as
-our own method is, and its own probabilities are ranked as well.
+labels. With a model, the backbone is the model's, which may be fine-tuned on the same train set,
+and its codes are ranked beside them. With `--finetune`, a classifier is trained through the
+backbone, by cross-entropy and otherwise as our own method is, and its own probabilities are ranked
+as well. The last columns are of queries with so many labels alone.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from softhash import Hasher, ImageSet
+from softhash.codes import unpack
 from softhash.distances import evaluate_distances
 from softhash.features import features_of
 from softhash.fitting import fit, hasher_of
@@ -66,14 +68,23 @@ def main() -> None:
         p, r = (1 / (1 + np.exp(-hasher.outputs(part))) for part in (query, database))
         rankings["the classifier's own probabilities, cosine"] = 1 - cosine(p, r)
         rankings["the classifier's, expected shared labels"] = -(p @ r.T)
-    names = ("map@5000", "ndcg@100", "acg@100", "wap@5000")
-    print("| ranked by |", " | ".join(names), "|")
-    print("|---" * (len(names) + 1) + "|")
-    for name, distances in rankings.items():
-        report = evaluate_distances(
-            distances, query.labels, database.labels, bits=1, distance=name, at=(100, 5000)
-        )
-        print(f"| {name} |", " | ".join(f"{report.metrics[n]:.4f}" for n in names), "|", flush=True)
+    if given.model:
+        a, b = (2.0 * unpack(hasher.encode(part), hasher.bits) - 1 for part in (query, database))
+        rankings[f"the model's codes, {hasher.bits // 8} bytes"] = hasher.bits - a @ b.T
+    count = query.labels.sum(axis=1)
+    wanted = [(name, count > 0) for name in ("map@5000", "ndcg@100", "acg@100", "wap@5000")]
+    wanted += [("ndcg@100", count == 1), ("ndcg@100", count == 2), ("ndcg@100", count > 2)]
+    print("| ranked by | map@5000 | ndcg@100 | acg@100 | wap@5000 | ndcg@100, 1 label | 2 | more |")
+    print("|---" * (len(wanted) + 1) + "|")
+    for ranked_by, distances in rankings.items():
+        cells = []
+        for name, some in wanted:
+            labels = query.labels[some], database.labels
+            report = evaluate_distances(
+                distances[some], *labels, bits=1, distance=ranked_by, at=(100, 5000)
+            )
+            cells.append(f"{report.metrics[name]:.4f}")
+        print(f"| {ranked_by} |", " | ".join(cells), "|", flush=True)
 
 
 def classifier(train: ImageSet, seed: int) -> Hasher:
