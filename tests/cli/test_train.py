@@ -94,6 +94,18 @@ def test_an_interrupted_run_is_kept_and_resumed_to_the_same_model(arrays, tmp_pa
     assert np.array_equal(*(model.outputs(features) for model in models))
 
 
+def test_a_model_sees_pictures_of_the_size_it_was_trained_with(tmp_path):
+    scenes.write(tmp_path / "photos", count=24, size=48, workers=1)
+    asked = ["train", tmp_path / "photos", "--protocol", "all", "--bits", 16, "--epochs", 1]
+    done = run(*asked, "--weights", "random", "--size", 96, "-o", tmp_path / "model")
+    assert done.returncode == 0, done.stderr
+    hasher = Hasher.load(tmp_path / "model")
+    assert hasher.size == hasher.config["card"]["settings"]["size"] == 96
+    wrong = run(*asked, "--size", -1, "-o", tmp_path / "wrong")
+    assert wrong.returncode == 2
+    assert "size is -1; give at least 0" in wrong.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

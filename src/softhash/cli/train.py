@@ -24,6 +24,10 @@ def train(
     weights: Annotated[
         str | None, typer.Option(help="Where the backbone starts: default, random or a file.")
     ] = None,
+    size: Annotated[
+        int | None,
+        typer.Option(help="Side of the pictures in pixels: larger sees more and takes longer."),
+    ] = None,
     finetune: Annotated[
         bool | None,
         typer.Option("--finetune/--frozen", help="Train the whole network, or a head on features."),
@@ -50,7 +54,7 @@ def train(
 
     given = {
         "method": method, "bits": bits, "backbone": backbone, "weights": weights,
-        "epochs": epochs, "seed": seed,
+        "size": size, "epochs": epochs, "seed": seed,
         "mode": None if finetune is None else ("finetune" if finetune else "frozen"),
     }  # fmt: skip
     chosen = {name: value for name, value in given.items() if value is not None}
