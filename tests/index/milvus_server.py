@@ -3,6 +3,7 @@
 import atexit
 import contextlib
 import functools
+import gc
 import os
 import shutil
 import socket
@@ -15,6 +16,8 @@ from unittest import mock
 import pytest
 
 from softhash.index.milvus import MilvusStore
+
+ATTEMPTS = 3
 
 
 @pytest.fixture(scope="session")
@@ -47,14 +50,26 @@ def _address_or_reason():
         return (
             f"no server to test with: {error}; pip install pymilvus milvus==2.3.5 'setuptools<81'"
         )
+    for _ in range(ATTEMPTS):  # a free port may be taken the moment after
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a server that did not start leaves sockets behind
+            found = _started(milvus)
+            gc.collect()
+        if " " not in found:
+            break
+    return found
+
+
+def _started(milvus):
     folder = Path(tempfile.mkdtemp(prefix="milvus-"))
     server = milvus.MilvusServer(wait_for_started=False)
     atexit.register(_stop, server, folder)
     server.set_base_dir(str(folder))
-    ports = {key: _free_port() for key in server.config_keys if key.endswith("_port")}
+    keys = [key for key in server.config_keys if key.endswith("_port")]
+    server.webservice_port, peers, *rest = _free_ports(2 + len(keys))
+    ports = dict(zip(keys, rest, strict=True))
     server.config.update(**ports)
-    server.webservice_port = _free_port()
-    etcd = _etcd_config(folder / "etcd.yaml", ports["etcd_port"])
+    etcd = _etcd_config(folder / "etcd.yaml", ports["etcd_port"], peers)
     try:
         with mock.patch.dict(os.environ, ETCD_CONFIG_PATH=etcd):
             server.start()
@@ -76,16 +91,19 @@ def client(server):
     return MilvusClient(f"http://{server}", timeout=5)
 
 
-def _etcd_config(path, port):
+def _etcd_config(path, port, peer_port):
     """Move the etcd inside the server to ports of its own; it would insist on 2379 and 2380."""
-    own, peers = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{_free_port()}"
+    own, peers = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer_port}"
     lines = [f"{key}: {own}" for key in ("listen-client-urls", "advertise-client-urls")]
     lines += [f"{key}: {peers}" for key in ("listen-peer-urls", "initial-advertise-peer-urls")]
     path.write_text("\n".join([*lines, f"initial-cluster: default={peers}", ""]))
     return str(path)
 
 
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def _free_ports(count):
+    """Find so many ports that are free at once, so that none is found twice."""
+    with contextlib.ExitStack() as probes:
+        found = [probes.enter_context(socket.socket()) for _ in range(count)]
+        for probe in found:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in found]
