@@ -18,7 +18,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from softhash import Hasher, ImageSet
-from softhash.codes import unpack
+from softhash.codes import row_bytes, unpack
 from softhash.distances import evaluate_distances
 from softhash.features import features_of
 from softhash.fitting import fit, hasher_of
@@ -70,21 +70,21 @@ def main() -> None:
         rankings["the classifier's, expected shared labels"] = -(p @ r.T)
     if given.model:
         a, b = (2.0 * unpack(hasher.encode(part), hasher.bits) - 1 for part in (query, database))
-        rankings[f"the model's codes, {hasher.bits // 8} bytes"] = hasher.bits - a @ b.T
+        rankings[f"the model's codes, {row_bytes(hasher.bits)} bytes"] = hasher.bits - a @ b.T
     count = query.labels.sum(axis=1)
-    wanted = [(name, count > 0) for name in ("map@5000", "ndcg@100", "acg@100", "wap@5000")]
-    wanted += [("ndcg@100", count == 1), ("ndcg@100", count == 2), ("ndcg@100", count > 2)]
+    columns = [(count > 0, ("map@5000", "ndcg@100", "acg@100", "wap@5000"))]
+    columns += [(some, ("ndcg@100",)) for some in (count == 1, count == 2, count > 2)]
     print("| ranked by | map@5000 | ndcg@100 | acg@100 | wap@5000 | ndcg@100, 1 label | 2 | more |")
-    print("|---" * (len(wanted) + 1) + "|")
-    for ranked_by, distances in rankings.items():
+    print("|---" * 8 + "|")
+    for name, distances in rankings.items():
         cells = []
-        for name, some in wanted:
+        for some, wanted in columns:
             labels = query.labels[some], database.labels
             report = evaluate_distances(
-                distances[some], *labels, bits=1, distance=ranked_by, at=(100, 5000)
+                distances[some], *labels, bits=1, distance=name, at=(100, 5000)
             )
-            cells.append(f"{report.metrics[name]:.4f}")
-        print(f"| {ranked_by} |", " | ".join(cells), "|", flush=True)
+            cells += [f"{report.metrics[metric]:.4f}" for metric in wanted]
+        print(f"| {name} |", " | ".join(cells), "|", flush=True)
 
 
 def classifier(train: ImageSet, seed: int) -> Hasher:

@@ -2,23 +2,15 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import ModuleType
 
 import pytest
 
+from softhash.backbones.specs import BackboneSpec
 
-@dataclass(frozen=True)
-class TinySpec:
-    name: str
-    features: int
-    size: int
-    mean: tuple[float, float, float]
-    std: tuple[float, float, float]
-    describe: str
-
-
-SPEC = TinySpec("tiny", 12, 32, (120.0, 125.0, 130.0), (60.0, 61.0, 62.0), "For tests.")
+SPEC = BackboneSpec(
+    "tiny", 12, 32, (120.0, 125.0, 130.0), (60.0, 61.0, 62.0), "For tests.", least=8
+)
 
 
 def _spec(name):
@@ -45,7 +37,7 @@ def _build(name, *, weights="default"):
 @pytest.fixture(scope="session")
 def _tiny_module() -> ModuleType:
     module = ModuleType("softhash.backbones")
-    module.BackboneSpec, module.spec, module.build = TinySpec, _spec, _build
+    module.BackboneSpec, module.spec, module.build = BackboneSpec, _spec, _build
     return module
 
 

@@ -67,6 +67,8 @@ class Hasher:
 
         found = spec(backbone)
         side = size or found.size
+        if side < found.least:
+            raise UsageError(f"size is {side}; for {backbone} give at least {found.least}")
         config = ModelConfig(
             bits, backbone, found.features, size=side, mean=found.mean, std=found.std, **head
         )

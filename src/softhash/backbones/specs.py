@@ -16,6 +16,7 @@ class BackboneSpec:
         mean: red, green, blue; subtracted from pixel values of 0 to 255.
         std: red, green, blue; what the difference is divided by.
         describe: one line about it.
+        least: the smallest side that leaves it anything to see.
 
     """
 
@@ -25,6 +26,7 @@ class BackboneSpec:
     mean: Colour
     std: Colour
     describe: str
+    least: int = 32
 
 
 # The usual ImageNet statistics, (0.485, 0.456, 0.406) and (0.229, 0.224, 0.225), times 255.
@@ -45,7 +47,7 @@ BUILT_IN: dict[str, BackboneSpec] = {
         _lite(2, 260, "EfficientNet-Lite2: 1,280 features at 260², the largest that pip delivers."),
         BackboneSpec(
             "alexnet", 4096, 224, _MEAN, _STD,
-            "AlexNet up to fc7: 4,096 features at 224², the one most hashing papers use.",
+            "AlexNet up to fc7: 4,096 features at 224², the one most hashing papers use.", least=63,
         ),
         BackboneSpec(
             "vgg19", 4096, 224, _MEAN, _STD, "VGG-19 up to fc7: 4,096 features at 224²; heavy.",
