@@ -27,6 +27,13 @@ def test_what_the_grid_varies_wins_over_what_a_method_has():
     assert {recipe.settings["gamma"] for recipe in recipes} == {0.5}
 
 
+def test_shallow_methods_are_fitted_to_features_among_fine_tuned_ones():
+    grid = {"method": ["idhn", "lsh"], "bits": [12]}
+    tuned, fitted = expand({"mode": "finetune", "size": 227, "grid": grid})
+    assert (tuned.mode, fitted.mode) == ("finetune", "frozen")
+    assert (tuned.size, fitted.size) == (227, 227)
+
+
 def test_settings_of_a_method_that_is_not_asked_for_do_no_harm():
     methods = {"idhn-coarse-ce": {"epochs": 9}}
     assert {recipe.epochs for recipe in expand({"grid": GRID, "methods": methods})} == {40}

@@ -12,8 +12,8 @@ from softhash.recipe import read_toml
 FOLDER = Path(__file__).parents[1] / "recipes" / "paper"
 FILES = sorted(FOLDER.glob("*.toml"))
 KINDS = (
-    "methods-alexnet", "shallow-alexnet", "methods-frozen", "methods-finetune", "variants",
-    "backbones", "alpha", "lambda", "gamma",
+    "methods-alexnet", "methods-frozen", "methods-finetune", "variants", "backbones",
+    "alpha", "lambda", "gamma",
 )  # fmt: skip
 
 

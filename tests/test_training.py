@@ -1,3 +1,4 @@
+import math
 import os
 import signal
 import subprocess
@@ -151,6 +152,23 @@ def test_augmentation_keeps_shape_and_range_and_changes_pixels():
     spread = augmented(flat)
     assert spread.std(dim=(1, 2, 3)).max() < 1e-3  # a plain picture stays plain
     assert ((spread >= 79) & (spread <= 121)).all()
+
+
+def test_augmentation_zooms_both_ways_and_mirrors():
+    picture = torch.zeros(1, 40, 40, 3)
+    picture[:, 17:23, 17:23] = 200  # in the middle, where no border is mirrored
+    picture[:, 17:23, 17:20, 0] = 0  # the left half is not red
+    torch.manual_seed(0)
+    seen = augmented(picture.expand(500, -1, -1, -1))
+    area = seen[..., 1].sum((1, 2)) / seen[..., 1].amax((1, 2)) / 36
+    larger, smaller = (area > 1.2).float().mean(), (area < 1 / 1.2).float().mean()
+    assert 0.2 < larger < 0.5
+    assert 0.2 < smaller < 0.5
+    assert abs(area.log().mean()) < 0.1  # as large as they are, on average
+    assert area.log().abs().max() < 2 * (math.log(4 / 3) + 0.1) + 0.1
+    middle = (seen[..., 1].sum(1) * torch.arange(40)).sum(1) / seen[..., 1].sum((1, 2))
+    red = (seen[..., 0].sum(1) * torch.arange(40)).sum(1) / seen[..., 0].sum((1, 2))
+    assert 0.4 < (red < middle).float().mean() < 0.6
 
 
 WORKER = """

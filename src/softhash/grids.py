@@ -3,7 +3,8 @@
 A table ``[grid]`` of lists makes a cell of every combination. Settings of the method are named as
 ``"settings.alpha"``, and may be given in terms of the bits, as ``"5/q"``. A table
 ``[methods.NAME]`` replaces keys of the recipe for that method alone, ``[methods.NAME.settings]``
-gives its settings; what the grid varies wins over both::
+gives its settings; what the grid varies wins over both. Methods that cannot be fine-tuned are
+fitted to features of the network as published, among those that are::
 
     mode = "frozen"
     [grid]
@@ -42,8 +43,15 @@ def expand(content: Mapping[str, Any]) -> list[Recipe]:
     for chosen in product(*grid.values()):
         cell = _nested(dict(zip(grid, chosen, strict=True)))
         method = cell.get("method", base.get("method", Recipe.method))
-        recipes.append(Recipe.of(**_merged(base, own.get(method, {}), cell)))
+        recipes.append(Recipe.of(**_merged(base, own.get(method, {}), cell, _forced(method))))
     return recipes
+
+
+def _forced(method: str) -> Values:
+    """Return what a method takes whatever the file says."""
+    from softhash.methods import Shallow, method_class  # with torch
+
+    return {"mode": "frozen"} if issubclass(method_class(method), Shallow) else {}
 
 
 def _table(name: str, content: Mapping[str, Any]) -> Values:

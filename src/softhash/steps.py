@@ -5,6 +5,7 @@ What is random in it (dropout, augmentation) is seeded by the caller. On a GPU t
 eagerly, as the capture needs; from then on the whole step, optimiser included, is one launch.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,16 +17,24 @@ from softhash.distributed import gather
 from softhash.methods import Method
 
 EAGER_STEPS = 3  # before a capture, so that every buffer exists
+ZOOM = 0.75, 1.3  # of what is seen of a picture's side: things 4/3 as large, or 3/4
+STRETCH = 0.1  # of one side more than of the other, each by up to e^0.1
 
 Forward = Callable[[Tensor], Tensor]
 
 
 def augmented(pixels: Tensor) -> Tensor:
-    """Crop, mirror and brighten pictures (n, h, w, 3) at random; the result is float."""
+    """Zoom, mirror and brighten pictures (n, h, w, 3) at random; the result is float.
+
+    Zooming in crops, and zooming out puts mirrored borders around: on average things are as large
+    as in whole pictures; crops alone would make a network unused to these.
+    """
     n, device = len(pixels), pixels.device
     x = pixels.permute(0, 3, 1, 2).float()
-    scale = torch.empty(n, 2, device=device).uniform_(0.7, 1.0)
-    shift = (torch.rand(n, 2, device=device) * 2 - 1) * (1 - scale)
+    zoom = torch.empty(n, 1, device=device).uniform_(*map(math.log, ZOOM))
+    stretch = torch.empty(n, 2, device=device).uniform_(-STRETCH, STRETCH)
+    scale = torch.exp(zoom + stretch)
+    shift = (torch.rand(n, 2, device=device) * 2 - 1) * (1 - scale).abs()
     mirror = torch.where(torch.rand(n, device=device) < 0.5, -1.0, 1.0)
     theta = torch.zeros(n, 2, 3, device=device)
     theta[:, 0, 0], theta[:, 1, 1] = scale[:, 0] * mirror, scale[:, 1]

@@ -1,6 +1,8 @@
 from made_rows import made_row
 
+from softhash.methods import METHODS, Shallow
 from softhash.plots.groups import group_rows
+from softhash.plots.styles import SHALLOW
 
 
 def test_methods_stand_in_the_papers_order_and_unknown_ones_last():
@@ -21,6 +23,19 @@ def test_splits_and_modes_are_kept_apart():
         "VOC2012 (split cd34), frozen backbone",
     ]
     assert len({group.slug for group in group_rows(rows)}) == 3
+
+
+def test_shallow_methods_stand_beside_those_fine_tuned_on_the_same_network():
+    tuned = [made_row(mode="finetune", size=227), made_row(mode="finetune", method="dhn", size=227)]
+    (group,) = group_rows([made_row(method="lsh", size=227), *tuned])
+    assert [entry.label for entry in group.entries] == ["IDHN", "DHN", "LSH"]
+    assert group.title == "VOC2012, fine-tuned"
+    apart = [made_row(method="lsh"), made_row(size=227)]  # another size; a deep method
+    assert len(group_rows([*apart, *tuned])) == 2
+
+
+def test_shallow_are_those_that_are_fitted_to_features():
+    assert set(SHALLOW) == {n for n, kind in METHODS.items() if issubclass(kind, Shallow)}
 
 
 def test_a_split_unlike_the_papers_is_named_by_its_collection():

@@ -53,6 +53,14 @@ def test_what_the_paper_prints_stands_beside_and_is_marked():
     assert table(bits=64).rows[0][1][0].printed is None
 
 
+def test_methods_that_were_not_fine_tuned_are_named_among_those_that_were():
+    tuned, fitted = made_row(mode="finetune"), made_row(method="lsh")
+    (group,) = group_rows([tuned, fitted])
+    notes = comparison_table(group, "map", "all", "expected").notes
+    assert list(notes) == ["LSH: on features of the network as published"]
+    assert not comparison_table(*group_rows([fitted]), "map", "all", "expected").notes
+
+
 def test_a_doubtful_value_says_why():
     flickr = {"classes": 38, "database": 20000, "database_without_labels": 0}
     one = table("wap", contract=flickr, mode="finetune", backbone="alexnet")

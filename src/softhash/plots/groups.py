@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from softhash import published
-from softhash.plots.styles import name_of, rank_of
+from softhash.plots.styles import SHALLOW, name_of, rank_of
 from softhash.results import Row
 
 MODES = {"frozen": "frozen backbone", "finetune": "fine-tuned"}
@@ -89,10 +89,16 @@ def with_rescored(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def group_rows(rows: Sequence[Row]) -> list[Group]:
-    """Put rows of one split and one mode together, in the order in which they came."""
+    """Put rows of one split and one mode together, in the order in which they came.
+
+    Shallow methods, which cannot be fine-tuned, stand beside those that were, on the same network.
+    """
+    tuned = {_network(row) for row in rows if row["recipe"]["mode"] == "finetune"}
     parts: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        parts.setdefault((row["contract"]["split"], row["recipe"]["mode"]), []).append(row)
+        beside = row["recipe"]["method"] in SHALLOW and _network(row) in tuned
+        mode = "finetune" if beside else row["recipe"]["mode"]
+        parts.setdefault((row["contract"]["split"], mode), []).append(row)
     names = {key: _data_name(part[0]) for key, part in parts.items()}
     groups = []
     for (split, mode), part in parts.items():
@@ -105,6 +111,10 @@ def group_rows(rows: Sequence[Row]) -> list[Group]:
         slug = "-".join(filter(None, slug.split("-")))
         groups.append(Group(f"{name}, {MODES[mode]}", slug, data, entries, sweeps, part))
     return groups
+
+
+def _network(row: Row) -> tuple[Any, ...]:
+    return row["contract"]["split"], *(row["recipe"][k] for k in ("backbone", "weights", "size"))
 
 
 def _data_name(row: Row) -> str:

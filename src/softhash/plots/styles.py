@@ -8,6 +8,10 @@ here comes last.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+SHALLOW = {  # fitted to features
+    "ksh": "KSH", "mlh": "MLH", "bre": "BRE", "ssh": "SSH", "itq": "ITQ", "sh": "SH",
+    "mkm": "MKM", "lsh": "LSH",
+}  # fmt: skip
 # As papers spell them: our own, IDHN and its variants, what the paper compares, what it names,
 # newer ones, shallow ones.
 NAMES = {
@@ -19,8 +23,7 @@ NAMES = {
     "dsh": "DSH", "cnnh": "CNNH", "dnnh": "DNNH", "drsch": "DRSCH",
     "talr-ap": "TALR-AP", "talr-ndcg": "TALR-NDCG",
     "csq": "CSQ", "orthohash": "OrthoHash", "hyp2": "HyP²",
-    "ksh": "KSH", "mlh": "MLH", "bre": "BRE", "ssh": "SSH", "itq": "ITQ", "sh": "SH",
-    "mkm": "MKM", "lsh": "LSH",
+    **SHALLOW,
 }  # fmt: skip
 ACCENTS = {"softhash": "#000000", "idhn": "#d55e00"}  # the first of NAMES
 

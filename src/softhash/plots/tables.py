@@ -158,8 +158,16 @@ def _table(
         corner,
         [f"{number} bits" for number in bits],
         rows,
-        _notes(cells),
+        [*_fitted(entries), *_notes(cells)],
     )
+
+
+def _fitted(entries: Sequence[Entry]) -> list[str]:
+    """Name the methods that were not fine-tuned, among those that were."""
+    modes = {entry.label: entry.rows[0]["recipe"]["mode"] for entry in entries}
+    fitted = [label for label, mode in modes.items() if mode == "frozen"]
+    mixed = 0 < len(fitted) < len(modes)
+    return [f"{', '.join(fitted)}: on features of the network as published"] if mixed else []
 
 
 def _caption(cells: Sequence[Cell], ties: str) -> str:
