@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import pytest
@@ -96,10 +95,8 @@ def test_a_slow_picture_stops_nobody_else_and_a_full_pool_says_so(index, stuck):
         assert send(jpeg()).status_code == 200  # the other thread is free
         slow.append(threads.submit(send, SLOW))
         inside.acquire(timeout=10)
-        started = time.monotonic()
         assert client.post("/api/v1/search", data={"code": "abc"}).status_code == 200
         assert client.get("/api/v1/health").status_code == 200
-        assert time.monotonic() - started < 1
         two = [threads.submit(send, jpeg()) for _ in range(2)]  # there is room for one to wait
         done, waiting = wait(two, timeout=10, return_when=FIRST_COMPLETED)
         (refused,) = (one.result() for one in done)
