@@ -32,6 +32,10 @@ def test_shallow_methods_are_fitted_to_features_among_fine_tuned_ones():
     tuned, fitted = expand({"mode": "finetune", "size": 227, "grid": grid})
     assert (tuned.mode, fitted.mode) == ("finetune", "frozen")
     assert (tuned.size, fitted.size) == (227, 227)
+    both = expand({"grid": {**grid, "mode": ["frozen", "finetune"]}})
+    assert [(r.method, r.mode) for r in both] == [
+        ("idhn", "frozen"), ("idhn", "finetune"), ("lsh", "frozen"),
+    ]  # fmt: skip
 
 
 def test_settings_of_a_method_that_is_not_asked_for_do_no_harm():

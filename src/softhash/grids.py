@@ -39,11 +39,13 @@ def expand(content: Mapping[str, Any]) -> list[Recipe]:
             raise UsageError(f"grid key {name} is {values!r}; give a list of values")
     own = _table("methods", content)
     _check_names([*own, *_listed(base, grid)])
-    recipes = []
+    recipes: list[Recipe] = []
     for chosen in product(*grid.values()):
         cell = _nested(dict(zip(grid, chosen, strict=True)))
         method = cell.get("method", base.get("method", Recipe.method))
-        recipes.append(Recipe.of(**_merged(base, own.get(method, {}), cell, _forced(method))))
+        recipe = Recipe.of(**_merged(base, own.get(method, {}), cell, _forced(method)))
+        if recipe not in recipes:  # a shallow method is the same in every mode
+            recipes.append(recipe)
     return recipes
 
 

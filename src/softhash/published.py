@@ -14,7 +14,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-SHALLOW = ("lsh", "sh", "itq", "mlh", "ksh")
 CUT = "5000"  # stated for WAP alone; MAP, ACG and NDCG are taken to have the same
 BACKBONE = "alexnet"
 _NEARLY = 0.01  # some files are lost, some have no label

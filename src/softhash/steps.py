@@ -17,7 +17,7 @@ from softhash.distributed import gather
 from softhash.methods import Method
 
 EAGER_STEPS = 3  # before a capture, so that every buffer exists
-ZOOM = 0.75, 1.3  # of what is seen of a picture's side: things 4/3 as large, or 3/4
+ZOOM = 0.75, 1.3  # of a picture's side that is seen: things are 1.33 to 0.77 times as large
 STRETCH = 0.1  # of one side more than of the other, each by up to e^0.1
 
 Forward = Callable[[Tensor], Tensor]

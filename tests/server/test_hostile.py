@@ -16,6 +16,7 @@ from serving import client_of, is_problem, jpeg
 
 from softhash.server import Limits
 
+PATHS = "/api/v1/encode", "/api/v1/items", "/api/v1/no-such"
 SMALL = Limits(body_bytes=300_000, body_seconds=0.6, pixels=1_000_000)
 
 
@@ -138,9 +139,11 @@ def test_pixels_beyond_the_limit_are_refused(index):
 def test_a_long_body_is_refused_by_its_announcement(index):
     with serving(index) as (address, client):
         with socket.create_connection(address, timeout=10) as connection:
+            started = time.monotonic()
             connection.sendall(start_of_upload(100_000_000))
             head = connection.recv(65536)  # though 100 MB never come
             assert head.startswith(b"HTTP/1.1 413")
+            assert time.monotonic() - started < 1.5
         answer = client.post("/api/v1/encode", files={"image": bytes(100_000_000)})
         is_problem(answer, 413, "too-large")
         assert client.get("/api/v1/health").status_code == 200
@@ -163,9 +166,10 @@ def test_a_long_body_without_an_announcement_is_refused_while_it_comes(index):
         assert client.get("/api/v1/health").status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/api/v1/encode", "/api/v1/items", "/api/v1/no-such"])
+@pytest.mark.parametrize("path", PATHS)
 def test_a_slow_body_is_given_up(index, path):
     with serving(index, limits=SMALL) as (address, client):
+        started = time.monotonic()
         with socket.create_connection(address, timeout=10) as connection:
             connection.sendall(start_of_upload(200_000, path))
             stop = threading.Event()
@@ -180,28 +184,33 @@ def test_a_slow_body_is_given_up(index, path):
             dripping = threading.Thread(target=trickle)
             dripping.start()
             try:
-                answer = read_answer(connection)  # the server hangs up, not the client
+                answer = read_answer(connection)
             except ConnectionResetError:
                 answer = b""
             finally:
                 stop.set()
                 dripping.join()
+        assert time.monotonic() - started < 6  # the server hung up, not the client
         if path == "/api/v1/encode":
             assert answer.startswith(b"HTTP/1.1 408"), answer
             assert b"slow-upload" in answer
         assert client.get("/api/v1/health").status_code == 200
 
 
-def test_slow_uploads_do_not_delay_others(index):
-    with serving(index) as (address, client):
+@pytest.mark.parametrize("path", PATHS)
+def test_slow_uploads_do_not_delay_others(index, path):
+    patient = Limits(body_seconds=600)  # whoever had to wait for them would be given up first
+    with serving(index, limits=patient) as (address, client):
         slow = [socket.create_connection(address, timeout=10) for _ in range(50)]
         try:
             for connection in slow:
-                connection.sendall(start_of_upload(200_000))
+                connection.sendall(start_of_upload(200_000, path))
+            assert client.get("/api/v1/health").status_code == 200
             for _ in range(3):
                 answer = client.post("/api/v1/encode", files={"image": jpeg()})
                 assert answer.status_code == 200
-            assert not select.select(slow, [], [], 0)[0]  # they are all being waited for
+            if path == "/api/v1/encode":  # they are all being waited for
+                assert not select.select(slow, [], [], 0)[0]
         finally:
             for connection in slow:
                 connection.close()

@@ -97,6 +97,7 @@ def test_a_slow_picture_stops_nobody_else_and_a_full_pool_says_so(index, stuck):
         inside.acquire(timeout=10)
         assert client.post("/api/v1/search", data={"code": "abc"}).status_code == 200
         assert client.get("/api/v1/health").status_code == 200
+        assert not any(one.done() for one in slow)  # answered beside them, not after them
         two = [threads.submit(send, jpeg()) for _ in range(2)]  # there is room for one to wait
         done, waiting = wait(two, timeout=10, return_when=FIRST_COMPLETED)
         (refused,) = (one.result() for one in done)

@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from softhash import published
 from softhash.errors import InputError, UsageError
 from softhash.plots.groups import Entry, Group, Sweep, with_rescored
-from softhash.plots.styles import name_of
+from softhash.plots.styles import SHALLOW, name_of
 from softhash.published import Printed
 from softhash.results import Row
 
@@ -136,7 +136,7 @@ def _finished(cell: Cell, best: list[float], entry: Entry, printed: Printed | No
 def _same_network(entry: Entry) -> bool:
     """Tell whether the paper's value was had with the network, the start and the mode of ours."""
     recipe = entry.rows[0]["recipe"]
-    mode = "frozen" if entry.method in published.SHALLOW else "finetune"
+    mode = "frozen" if entry.method in SHALLOW else "finetune"
     backbones = (published.BACKBONE, "googlenet", "vgg19")
     usual = recipe["backbone"] in backbones and recipe["weights"] == "default"
     return bool(usual and recipe["mode"] == mode)
