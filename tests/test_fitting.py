@@ -79,7 +79,7 @@ def test_fine_tuning_goes_on_with_the_anchors_that_the_head_was_warmed_up_with(
 
     trained = fitting._run
     monkeypatch.setattr(fitting, "_run", run)
-    chosen = recipe(mode="finetune", epochs=1, warm_up=2)
+    chosen = recipe(mode="finetune", epochs=1, warm_up=2, closer=0.0)
     fit(hasher_of(chosen), images, recipe=chosen, options=options)
     warmed, whole = seen
     assert not torch.equal(*warmed)

@@ -1,7 +1,7 @@
 """`fit`: from a hasher and a labelled train set to a trained hasher."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,8 +21,10 @@ from softhash.images import ImageSet
 from softhash.loading import Broken, Progress
 from softhash.methods import Method, Shallow, create, method_class
 from softhash.model.labelling import fit_labelling
+from softhash.network import HashNetwork
 from softhash.pixels import load_all
 from softhash.recipe import Recipe
+from softhash.teaching import Teacher, check_enlarging, enlarging
 from softhash.training import Run, Watch, check_trainable, make_run, repeatable, train
 
 FEATURES_AT_ONCE = 256
@@ -131,12 +133,40 @@ def fit_features(
 def fit_pixels(
     hasher: Hasher, pixels: Tensor, labels: Tensor, recipe: Recipe, options: Options
 ) -> None:
-    """Fine-tune the whole network on decoded pictures (n, h, w, 3), its head warmed up first."""
+    """Fine-tune the whole network on decoded pictures (n, h, w, 3), after its teacher if any."""
     device = torch.device(pick_device(options.device))
     network = hasher.network.to(device)
     if device.type == "cuda":
         pixels = _to_gpu_if_it_fits(pixels, device)
-    features = _features(network, pixels, device)
+    teacher = None
+    if recipe.closer:
+        larger = enlarging(network, recipe.closer)
+        check_enlarging(larger, pixels[:1].to(device), recipe.backbone)
+        watches = [_in_half(options.watch, half, recipe.epochs) for half in (0, 1)]
+        file = options.checkpoint
+        beside = file and file.with_stem(f"{file.stem}-teacher")
+        first = replace(options, checkpoint=beside, watch=watches[0])
+        _fine_tune(larger, pixels, labels, recipe, first)
+        teacher = Teacher(larger, _features(larger, pixels, device))
+        options = replace(options, watch=watches[1])
+    method = _fine_tune(network, pixels, labels, recipe, options, teacher)
+    with repeatable(device):
+        method.finish(network.head, lambda: _features(network, pixels, device))
+    if hasher.classes:
+        _learn_labels(hasher, _features(network, pixels, device), labels)
+    network.to("cpu")
+
+
+def _fine_tune(
+    network: HashNetwork,
+    pixels: Tensor,
+    labels: Tensor,
+    recipe: Recipe,
+    options: Options,
+    teacher: Teacher | None = None,
+) -> Method:
+    """Train a network, its head warmed up first, and return the method it was trained by."""
+    features = _features(network, pixels, next(network.parameters()).device)
     network.head.standardise(features)
     warmed = None
     if recipe.warm_up and not _resumes(options):
@@ -146,12 +176,19 @@ def fit_pixels(
     method = _method(recipe, labels, features)
     if warmed:
         _take_over(method, warmed)
-    _run(network, method, pixels, labels, recipe, options)
-    with repeatable(device):
-        method.finish(network.head, lambda: _features(network, pixels, device))
-    if hasher.classes:
-        _learn_labels(hasher, _features(network, pixels, device), labels)
-    network.to("cpu")
+    _run(network, method, pixels, labels, recipe, options, teacher)
+    return method
+
+
+def _in_half(watch: Watch, half: int, epochs: int) -> Watch:
+    """Tell figures of the first (0) or second (1) half of a run as those of the whole."""
+
+    def told(figures: dict[str, Any]) -> None:
+        epoch, step, steps = (figures[name] for name in ("epoch", "step", "steps"))
+        whole = {"epoch": half * epochs + epoch, "step": half * steps + step, "steps": 2 * steps}
+        watch(figures | whole)
+
+    return told
 
 
 @torch.no_grad()
@@ -211,6 +248,7 @@ def _run(
     labels: Tensor,
     recipe: Recipe,
     options: Options,
+    teacher: Teacher | None = None,
 ) -> None:
     """Train from the start, or from where a checkpoint was."""
     device = torch.device(pick_device(options.device))
@@ -223,7 +261,10 @@ def _run(
         if options.checkpoint and rank() == 0:
             save_checkpoint(options.checkpoint, state, recipe)
 
-    train(run, recipe, inputs, labels.to(device), watch=options.watch, checkpoint=checkpoint)
+    train(
+        run, recipe, inputs, labels.to(device),
+        teacher=teacher, watch=options.watch, checkpoint=checkpoint,
+    )  # fmt: skip
 
 
 def _resumes(options: Options) -> bool:

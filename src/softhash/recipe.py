@@ -23,6 +23,8 @@ MODES = ("frozen", "finetune")
 OPTIMISERS = ("adam", "adamw")
 SCHEDULES = ("constant", "cosine", "halving", "one-cycle")
 
+MOST_CLOSER = 4.0  # sixteen times as many pixels
+
 _CHOICES = {"mode": MODES, "optimiser": OPTIMISERS, "schedule": SCHEDULES}
 _LEAST = {"epochs": 1, "batch_size": 2, "hidden": 0, "halve_every": 1, "warm_up": 0, "size": 0}
 _LEAST |= {"head_rate": 0, "backbone_rate": 0, "weight_decay": 0}
@@ -54,6 +56,8 @@ class Recipe:
         halve_every: steps.
         warm_up: epochs in which the head alone is trained, on features, before fine-tuning.
         augment: whether pictures are zoomed, mirrored and brightened at random.
+        closer: how many times larger a teacher sees pictures, whose features fine-tuning learns
+            beside the codes; 0 for no teacher. See `softhash.teaching`.
         freeze_batch_norm: whether the backbone's batch statistics stay as they are.
         average: decay of the running mean of the weights that is kept instead of them, 0 for none.
 
@@ -79,6 +83,7 @@ class Recipe:
     halve_every: int = 500
     warm_up: int = 0
     augment: bool = False
+    closer: float = 0.0
     freeze_batch_norm: bool = True
     average: float = 0.0
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -94,6 +99,10 @@ class Recipe:
         for name in ("dropout", "feature_dropout", "average"):
             if not 0 <= getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}; give 0 or more, less than 1")
+        if self.closer and not 1 < self.closer <= MOST_CLOSER:
+            raise UsageError(
+                f"closer is {self.closer}; give 0 for none, or more than 1 up to {MOST_CLOSER:g}"
+            )
 
     @classmethod
     def of(cls, **values: Any) -> "Recipe":
@@ -145,7 +154,13 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 _OWN: dict[tuple[str, str], dict[str, Any]] = {
     ("softhash", "frozen"): {"dropout": 0.7},
     ("dnnh", "finetune"): {"head_rate": 1e-3},  # two of twelve runs collapse at the others' rate
-    ("softhash", "finetune"): {"dropout": 0.7, "epochs": 40, "augment": True, "average": 0.998},
+    ("softhash", "finetune"): {
+        "dropout": 0.7,
+        "epochs": 40,
+        "augment": True,
+        "closer": 1.27,
+        "average": 0.998,
+    },
 }
 
 

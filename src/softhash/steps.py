@@ -20,7 +20,7 @@ EAGER_STEPS = 3  # before a capture, so that every buffer exists
 ZOOM = 0.75, 1.3  # of a picture's side that is seen: things are 1.33 to 0.77 times as large
 STRETCH = 0.1  # of one side more than of the other, each by up to e^0.1
 
-Forward = Callable[[Tensor], Tensor]
+Forward = Callable[[Tensor], tuple[Tensor, Tensor | float]]  # u, and a loss beside the method's
 
 
 def augmented(pixels: Tensor) -> Tensor:
@@ -73,8 +73,8 @@ class Step:
 
     def _run(self, chosen: Tensor, labels: Tensor, index: Tensor) -> Tensor:
         self._optimiser.zero_grad(set_to_none=True)
-        u = self._forward(chosen)
-        loss: Tensor = self._method(gather(u), gather(labels), gather(index))
+        u, beside = self._forward(chosen)
+        loss: Tensor = self._method(gather(u), gather(labels), gather(index)) + beside
         loss.backward()  # type: ignore[no-untyped-call]
         self._optimiser.step()
         if self._average:

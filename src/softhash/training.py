@@ -21,6 +21,7 @@ from softhash.methods import Method
 from softhash.recipe import Recipe
 from softhash.schedule import batch_at, batch_length, rate_at, seed_at, step_count
 from softhash.steps import Average, CapturedStep, Forward, Step, augmented
+from softhash.teaching import Teacher
 
 Watch = Callable[[dict[str, Any]], None]
 
@@ -70,6 +71,7 @@ def train(
     inputs: Tensor,
     labels: Tensor,
     *,
+    teacher: Teacher | None = None,
     watch: Watch = lambda figures: None,
     checkpoint: Callable[[Run], None] = lambda run: None,
 ) -> None:
@@ -80,12 +82,13 @@ def train(
         recipe: how.
         inputs: features (n, d), or pictures (n, h, w, 3) uint8, on any device.
         labels: (n, classes) multi-hot, on the device that trains.
+        teacher: what features are learned from, where pictures are trained on.
         watch: called with the figures of each epoch.
         checkpoint: called now and then, and when the run is interrupted.
 
     """
     items, steps = len(labels), step_count(recipe, len(labels))
-    step = _make_step(run, recipe, inputs, labels)
+    step = _make_step(run, recipe, inputs, labels, teacher)
     epoch = _Epoch(recipe, items, steps)
     run.network.train()
     _freeze_batch_norm(run.network, recipe)
@@ -175,30 +178,38 @@ def _set_rate(group: dict[str, Any], rate: float) -> None:
         group["lr"] = rate
 
 
-def _make_step(run: Run, recipe: Recipe, inputs: Tensor, labels: Tensor) -> Step:
+def _make_step(
+    run: Run, recipe: Recipe, inputs: Tensor, labels: Tensor, teacher: Teacher | None
+) -> Step:
     """Choose how a step runs: captured on one GPU, eager otherwise."""
     captured = labels.device.type == "cuda" and distributed.world_size() == 1
     kind = CapturedStep if captured else Step
-    forward = _forward(run.network, recipe, labels.device)
+    forward = _forward(run.network, recipe, labels.device, teacher)
     return kind(forward, run.method, run.optimiser, inputs, labels, run.average)
 
 
-def _forward(network: Any, recipe: Recipe, device: torch.device) -> Forward:
-    """Return what maps a batch of inputs to u; the backbone in bf16 on a GPU, the head in fp32."""
-    if recipe.mode == "frozen":
-        return _parallel(network)
+def _forward(
+    network: Any, recipe: Recipe, device: torch.device, teacher: Teacher | None
+) -> Forward:
+    """Return what maps a batch of inputs to u and the teacher's loss.
 
-    def whole(pixels: Tensor) -> Tensor:
+    The backbone computes in bf16 on a GPU, the head in fp32.
+    """
+
+    def alone(features: Tensor) -> tuple[Tensor, float]:
+        return network(features), 0.0
+
+    def whole(pixels: Tensor) -> tuple[Tensor, Tensor | float]:
         pixels = augmented(pixels) if recipe.augment else pixels
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             features = network.features(pixels)
-        u: Tensor = network.head(features.float())
-        return u
+            beside = teacher.loss(features, pixels) if teacher else 0.0
+        return network.head(features.float()), beside
 
+    forward = alone if recipe.mode == "frozen" else whole
     if distributed.world_size() == 1:
-        return whole
-    shell = _Shell(whole, network)
-    return _parallel(shell)
+        return forward
+    return DistributedDataParallel(_Shell(forward, network))
 
 
 class _Shell(nn.Module):
@@ -209,12 +220,8 @@ class _Shell(nn.Module):
         self.network = network
         self._function = function
 
-    def forward(self, inputs: Tensor) -> Tensor:
+    def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor | float]:
         return self._function(inputs)
-
-
-def _parallel(module: nn.Module) -> Forward:
-    return DistributedDataParallel(module) if distributed.world_size() > 1 else module
 
 
 def _freeze_batch_norm(network: nn.Module, recipe: Recipe) -> None:

@@ -152,7 +152,7 @@ class _Logged:
         checkpoint = self._folder / "checkpoint.safetensors"
         self._leads = distributed.rank() == 0
         if self._leads:
-            self._start(checkpoint)
+            self._start()
         distributed.wait()
         self._bars = ExitStack()
         progress = self._bars.enter_context(progress_of("pictures")) if self._leads else None
@@ -167,13 +167,14 @@ class _Logged:
             notes=warn if self._leads else lambda note: None,
         )
 
-    def _start(self, checkpoint: Path) -> None:
+    def _start(self) -> None:
         """Make the run's folder; what an earlier run left there goes, unless it is resumed."""
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / "recipe.toml").write_text(self._recipe.to_toml())
         if not self._resume:
             (self._folder / "log.jsonl").unlink(missing_ok=True)
-            checkpoint.unlink(missing_ok=True)
+            for checkpoint in self._folder.glob("*.safetensors"):
+                checkpoint.unlink()
         self._board = _tensorboard(Path("runs") / self._output.name)
 
     def _watch(self, figures: dict[str, Any]) -> None:
