@@ -2,8 +2,9 @@
 
 Networks that were trained on crops know things larger than they are in whole pictures, so larger
 pictures make better codes; but each of them then takes longer, for as long as the model is used.
-About half of what they bring can be had for training alone. A copy of the network is fine-tuned
-first, on enlarged pictures. Then the network itself is, at its own size, by the method's loss and
+A third to a half of what they bring can be had for training alone. A copy of the network is
+fine-tuned first, on enlarged pictures. Then the network itself is, at its own size, by the method's
+loss and
 
     w · mean over features of ((φ(x) − φ′(x enlarged)) / σ)²,
 
