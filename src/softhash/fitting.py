@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -140,15 +141,8 @@ def fit_pixels(
         pixels = _to_gpu_if_it_fits(pixels, device)
     teacher = None
     if recipe.closer:
-        larger = enlarging(network, recipe.closer)
-        check_enlarging(larger, pixels[:1].to(device), recipe.backbone)
-        watches = [_in_half(options.watch, half, recipe.epochs) for half in (0, 1)]
-        file = options.checkpoint
-        beside = file and file.with_stem(f"{file.stem}-teacher")
-        first = replace(options, checkpoint=beside, watch=watches[0])
-        _fine_tune(larger, pixels, labels, recipe, first)
-        teacher = Teacher(larger, _features(larger, pixels, device))
-        options = replace(options, watch=watches[1])
+        first, options = _halves(options, recipe.epochs)
+        teacher = _train_teacher(network, pixels, labels, recipe, first)
     method = _fine_tune(network, pixels, labels, recipe, options, teacher)
     with repeatable(device):
         method.finish(network.head, lambda: _features(network, pixels, device))
@@ -180,15 +174,29 @@ def _fine_tune(
     return method
 
 
-def _in_half(watch: Watch, half: int, epochs: int) -> Watch:
-    """Tell figures of the first (0) or second (1) half of a run as those of the whole."""
+def _train_teacher(
+    network: HashNetwork, pixels: Tensor, labels: Tensor, recipe: Recipe, options: Options
+) -> Teacher:
+    """Fine-tune a copy of a network on enlarged pictures."""
+    device = next(network.parameters()).device
+    larger = enlarging(network, recipe.closer)
+    check_enlarging(larger, pixels[:1].to(device), recipe.backbone)
+    _fine_tune(larger, pixels, labels, recipe, options)
+    return Teacher(larger, _features(larger, pixels, device))
 
-    def told(figures: dict[str, Any]) -> None:
+
+def _halves(options: Options, epochs: int) -> tuple[Options, Options]:
+    """Return the options of a teacher and of its pupil, whose figures are told as one run's."""
+
+    def told(half: int, figures: dict[str, Any]) -> None:
         epoch, step, steps = (figures[name] for name in ("epoch", "step", "steps"))
         whole = {"epoch": half * epochs + epoch, "step": half * steps + step, "steps": 2 * steps}
-        watch(figures | whole)
+        options.watch(figures | whole)
 
-    return told
+    file = options.checkpoint
+    beside = file and file.with_stem(f"{file.stem}-teacher")
+    first = replace(options, watch=partial(told, 0), checkpoint=beside)
+    return first, replace(options, watch=partial(told, 1))
 
 
 @torch.no_grad()

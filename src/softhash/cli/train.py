@@ -95,9 +95,17 @@ def _train_on_pictures(
             **{name: len(part) for name, part in split.positions.items()},
         }  # fmt: skip
     hasher = hasher_of(recipe)
-    say(f"training {recipe.method}, {recipe.bits} bits, on {len(train_set):,} pictures")
+    what = f"{recipe.method}, {recipe.bits} bits, on {len(train_set):,} pictures"
+    say(f"training {what}{_after(recipe)}")
     fit(hasher, train_set, recipe=recipe, options=options)
     _save(hasher, output, card | {"settings": recipe.as_dict()}, force=force)
+
+
+def _after(recipe: "Recipe") -> str:
+    """Name what is trained before the model, where anything is."""
+    if recipe.mode == "frozen" or not recipe.closer:
+        return ""
+    return f", after a teacher that sees them {recipe.closer:g} times as large"
 
 
 def _train_on_features(
