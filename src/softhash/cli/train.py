@@ -81,6 +81,7 @@ def _train_on_pictures(
     *,
     force: bool,
 ) -> None:
+    from softhash.distributed import rank
     from softhash.fitting import fit, hasher_of
     from softhash.images import ImageSet
 
@@ -95,8 +96,9 @@ def _train_on_pictures(
             **{name: len(part) for name, part in split.positions.items()},
         }  # fmt: skip
     hasher = hasher_of(recipe)
-    what = f"{recipe.method}, {recipe.bits} bits, on {len(train_set):,} pictures"
-    say(f"training {what}{_after(recipe)}")
+    if rank() == 0:
+        what = f"{recipe.method}, {recipe.bits} bits, on {len(train_set):,} pictures"
+        say(f"training {what}{_after(recipe)}")
     fit(hasher, train_set, recipe=recipe, options=options)
     _save(hasher, output, card | {"settings": recipe.as_dict()}, force=force)
 
