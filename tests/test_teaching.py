@@ -1,5 +1,9 @@
 """Fine-tuning with a teacher that sees pictures enlarged, with a tiny backbone."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -128,6 +132,51 @@ def test_a_teacher_of_another_recipe_is_not_gone_on_with(images, tmp_path):
     other = recipe.changed(closer=1.25)
     with pytest.raises(InputError, match=r"teacher.*another recipe: closer was 1\.5, and is now"):
         fit(hasher_of(other), images, recipe=other, options=options)
+
+
+WORKER = """
+import sys, torch
+from torch import nn
+from softhash import distributed, teaching
+from softhash.heads import Head
+from softhash.methods import create
+from softhash.network import HashNetwork
+from softhash.recipe import Recipe
+from softhash.training import make_run, train
+teaching.WEIGHT = 0.02  # both losses move weights: neither may be counted twice
+distributed.join()
+torch.manual_seed(0)
+labels = (torch.rand(48, 5) < 0.4).to(torch.uint8)
+pixels = torch.randint(0, 256, (48, 8, 8, 3), dtype=torch.uint8)
+def network():
+    scaled = nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(12, 6, bias=False)
+    net = HashNetwork(None, nn.Sequential(*scaled), Head(6, 8, activation="tanh"))
+    net.std.fill_(100.0)
+    return net
+learner, known = network(), teaching.enlarging(network(), 1.5)
+teacher = teaching.Teacher(known, known.features(pixels).detach())
+recipe = Recipe.of(mode="finetune", bits=8, epochs=3, batch_size=16, backbone_rate=0.01)
+recipe = recipe.changed(augment=False, average=0.0)
+run = make_run(learner, create("softhash", 8, 5), recipe, torch.device("cpu"))
+train(run, recipe, pixels, labels, teacher=teacher)
+if distributed.rank() == 0:
+    torch.save([w.detach() for w in learner.parameters()], sys.argv[1])
+"""
+
+
+def test_two_processes_learn_from_a_teacher_like_one(tmp_path):
+    script = tmp_path / "worker.py"
+    script.write_text(WORKER)
+    for name, launcher in (
+        ("one", []),
+        ("two", ["-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29587"]),
+    ):
+        command = [sys.executable, *launcher, str(script), str(tmp_path / name)]
+        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        subprocess.run(command, check=True, env=environment, capture_output=True, timeout=120)
+    one, two = (torch.load(tmp_path / name, weights_only=True) for name in ("one", "two"))
+    for a, b in zip(one, two, strict=True):
+        assert torch.allclose(a, b, atol=1e-5)
 
 
 class OneSize(nn.Module):

@@ -66,28 +66,6 @@ def test_torchrun_trains_the_model_that_one_process_does(arrays, tmp_path):
     assert not (tmp_path / "two.run").exists()
 
 
-def test_torchrun_fine_tunes_with_a_teacher_as_one_process_does(tmp_path):
-    scenes.write(tmp_path / "photos", count=24, size=48, workers=1)
-    settings = {"mode": "finetune", "weights": "random", "size": 32, "bits": 16, "hidden": 0}
-    settings |= {"dropout": 0.0, "augment": False, "batch_size": 12, "epochs": 2, "warm_up": 1}
-    lines = [f"{name} = {json.dumps(value)}\n" for name, value in settings.items()]
-    (tmp_path / "recipe.toml").write_text("".join(lines))
-    arguments = ["train", tmp_path / "photos", "--protocol", "all"]
-    arguments += ["--recipe", tmp_path / "recipe.toml"]
-    one = run(*arguments, "-o", tmp_path / "one")
-    assert one.returncode == 0, one.stderr
-    launcher = ["-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29587"]
-    command = [sys.executable, *launcher, "-m", "softhash", *arguments, "-o", tmp_path / "two"]
-    two = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
-    assert two.returncode == 0, two.stderr
-    for said in (one.stderr, two.stderr):
-        assert said.count("after a teacher that sees them 1.27 times as large") == 1
-    photos = ImageSet.read(tmp_path / "photos")
-    outputs = [Hasher.load(tmp_path / name).outputs(photos) for name in ("one", "two")]
-    assert np.allclose(*outputs, atol=5e-3)  # sums in another order, and Adam, which sees signs
-    assert np.abs(outputs[0]).mean() > 0.1
-
-
 def test_an_interrupted_run_is_kept_and_resumed_to_the_same_model(arrays, tmp_path):
     arguments = ["--features", arrays / "features.npy", "--labels", arrays / "labels.npy"]
     arguments += ["--epochs", "400", "--bits", "16"]
