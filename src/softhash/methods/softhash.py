@@ -23,10 +23,10 @@ A query with nothing relevant in its list does not count. With many classes anch
 the pictures, so together they weigh at most half as much as these: each counts as so much of an
 item, and of a query.
 
-Settings (g = 0.5, d = 0.5, bins as TALR's) and those of training (`softhash.recipe`) were chosen on
-validation parts of VOC2012's train set, and the half on made-up features of the labels of IAPR
-TC-12 (291 classes) and COCO (80). Checked against float64 loops, and gradients by finite
-differences.
+Settings (g = 0.5, d = 0.5, bins as TALR's) and those of training (`softhash.recipe`; fine-tuned, a
+teacher is one of them, `softhash.teaching`) were chosen on validation parts of VOC2012's train set,
+and the half on made-up features of the labels of IAPR TC-12 (291 classes) and COCO (80). Checked
+against float64 loops, and gradients by finite differences.
 """
 
 import torch
