@@ -182,7 +182,8 @@ def _train_teacher(
     larger = enlarging(network, recipe.closer)
     check_enlarging(larger, pixels[:1].to(device), recipe.backbone)
     _fine_tune(larger, pixels, labels, recipe, options)
-    return Teacher(larger, _features(larger, pixels, device))
+    own, pupils = (_features(one, pixels, device) for one in (larger, network))
+    return Teacher(larger, own, pupils)
 
 
 def _halves(options: Options, epochs: int) -> tuple[Options, Options]:
