@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from softhash import InputError, UsageError, fitting, scenes
+from softhash import InputError, UsageError, finetuning, scenes
 from softhash.benchmark import expand, read_rows, run_grid
 from softhash.evaluation import evaluate
 from softhash.fitting import Options, fit, fit_features, hasher_of
@@ -77,8 +77,8 @@ def test_fine_tuning_goes_on_with_the_anchors_that_the_head_was_warmed_up_with(
         trained(network, method, *rest)
         seen.append((before, method.places.detach().clone()))
 
-    trained = fitting._run
-    monkeypatch.setattr(fitting, "_run", run)
+    trained = finetuning.carry_out
+    monkeypatch.setattr(finetuning, "carry_out", run)
     chosen = recipe(mode="finetune", epochs=1, warm_up=2, closer=0.0)
     fit(hasher_of(chosen), images, recipe=chosen, options=options)
     warmed, whole = seen

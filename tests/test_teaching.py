@@ -9,9 +9,10 @@ import pytest
 import torch
 from torch import nn
 
-from softhash import InputError, UsageError, fitting, scenes
+from softhash import InputError, UsageError, finetuning, scenes
 from softhash.fitting import Options, fit, hasher_of
 from softhash.images import ImageSet
+from softhash.pixels import load_all
 from softhash.recipe import Recipe
 from softhash.teaching import WEIGHT, Teacher, check_enlarging, enlarging
 
@@ -92,7 +93,7 @@ def test_the_teacher_is_trained_first_and_features_come_nearer_to_its_own(images
         teachers.append(network)
         return Teacher(network, features, pupils)
 
-    monkeypatch.setattr(fitting, "Teacher", hired)
+    monkeypatch.setattr(finetuning, "Teacher", hired)
     for closer in (0.0, 1.5):
         quick = {"epochs": 40, "backbone_rate": 3e-3, "average": 0.0, "augment": False}
         recipe = Recipe.of(**{**TAUGHT, **quick, "closer": closer})
@@ -102,7 +103,7 @@ def test_the_teacher_is_trained_first_and_features_come_nearer_to_its_own(images
     start = hasher_of(Recipe.of(**TAUGHT)).network.backbone
     moved = zip(start.parameters(), teachers[0].backbone.parameters(), strict=True)
     assert any(not torch.equal(a, b) for a, b in moved)
-    pixels = fitting.load_all(images, 32)
+    pixels = load_all(images, 32)
     with torch.no_grad():
         wanted = teachers[0].features(torch.from_numpy(pixels[pixels.readable]))
     off = {closer: (found - wanted).square().mean() for closer, found in taught.items()}
@@ -159,6 +160,7 @@ from softhash import distributed, teaching
 from softhash.heads import Head
 from softhash.methods import create
 from softhash.network import HashNetwork
+from softhash.pixels import load_all
 from softhash.recipe import Recipe
 from softhash.training import make_run, train
 teaching.WEIGHT = 0.02  # both losses move weights: neither may be counted twice

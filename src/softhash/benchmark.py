@@ -23,7 +23,8 @@ from softhash.codes import pack
 from softhash.devices import pick_device
 from softhash.evaluation import CURVE_POINTS, Report
 from softhash.features import features_of
-from softhash.fitting import Options, fit_pixels, hasher_of, train_head
+from softhash.finetuning import fit_pixels
+from softhash.fitting import Options, hasher_of, train_head
 from softhash.grids import expand
 from softhash.hasher import Hasher
 from softhash.pixels import load_all

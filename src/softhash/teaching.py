@@ -10,8 +10,9 @@ loss and
 
 where x is a picture as augmentation made it, φ are the network's features, φ′ the teacher's, σ
 their standard deviations over the train set, and D₀ is D of the train set before training: how far
-sizes are apart differs much between collections. w = 0.07; on VOC2012, where D₀ is about 0.7, that
-is a weight of 0.1 for D, which was chosen on halves of its train set (docs/method.md).
+sizes are apart differs much between collections. w = 0.07; on held-out halves of VOC2012's train
+set D was about 0.7 before training, so that this is a weight of 0.1 for D, which was chosen there
+(docs/method.md).
 """
 
 from copy import deepcopy
