@@ -84,15 +84,28 @@ def prepare(split: Split, recipe: Recipe, options: Options) -> Material:
     )
 
 
-def run_cell(
-    recipe: Recipe,
-    material: Material,
-    options: Options,
-    *,
-    sheets: int = 0,
-    rescore: bool = False,
-) -> Row:
-    """Train, encode and measure one cell; name the nearest pictures of a few queries."""
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a cell was trained to, and the real-valued outputs of all pictures of its material."""
+
+    hasher: Hasher
+    network: Any  # the whole one, or the head alone where the material is features
+    outputs: npt.NDArray[np.float32]
+
+    def sides(self, material: Material) -> Sides:
+        """Encode the queries and the database of the same pictures, however they are drawn."""
+        query, database = material.query.numpy(), material.database.numpy()
+        codes, labels, near = pack(self.outputs), material.labels.numpy(), None
+        bits = self.hasher.bits
+        if self.hasher.ranking == "quantiser":
+            queries = material.inputs[material.query.to(material.inputs.device)]
+            near = quantiser_distances(self.network, queries, codes[database], bits)
+        both = labels[query], labels[database]
+        return Sides((codes[query], codes[database]), both, bits, near, self.outputs[query])
+
+
+def learn(recipe: Recipe, material: Material, options: Options) -> tuple[Learned, float]:
+    """Train one cell and encode all pictures; say how many seconds training took."""
     device = torch.device(pick_device(options.device))
     started = time.perf_counter()
     hasher = hasher_of(recipe)
@@ -103,9 +116,22 @@ def run_cell(
     else:
         fit_pixels(hasher, chosen, labels, recipe, options)
         network = hasher.network
-    trained = time.perf_counter()
-    u = outputs(network.to(device), material.inputs, device)
-    sides = _sides(network, u, material, hasher)
+    trained = time.perf_counter() - started
+    return Learned(hasher, network, outputs(network.to(device), material.inputs, device)), trained
+
+
+def run_cell(
+    recipe: Recipe,
+    material: Material,
+    options: Options,
+    *,
+    sheets: int = 0,
+    rescore: bool = False,
+) -> Row:
+    """Train, encode and measure one cell; name the nearest pictures of a few queries."""
+    started = time.perf_counter()
+    learned, training = learn(recipe, material, options)
+    sides = learned.sides(material)
     report = sides.report(CUTS, curves=curve_points(len(material.database)))
     stable = sides.report(CUTS, ties="stable")
     again = sides.rescored(CUTS) if rescore else None
@@ -119,21 +145,11 @@ def run_cell(
         "curves": _rounded(report),
         "hits": _hits(sides, material, sheets),
         "seconds": {
-            "train": trained - started,
-            "encode and evaluate": time.perf_counter() - trained,
+            "train": training,
+            "encode and evaluate": time.perf_counter() - started - training,
         },
-        "versions": _versions(device),
+        "versions": _versions(torch.device(pick_device(options.device))),
     }
-
-
-def _sides(network: Any, u: npt.NDArray[np.float32], material: Material, hasher: Hasher) -> Sides:
-    query, database = material.query.numpy(), material.database.numpy()
-    codes, labels, near = pack(u), material.labels.numpy(), None
-    if hasher.ranking == "quantiser":
-        queries = material.inputs[material.query.to(material.inputs.device)]
-        near = quantiser_distances(network, queries, codes[database], hasher.bits)
-    both = labels[query], labels[database]
-    return Sides((codes[query], codes[database]), both, hasher.bits, near, u[query])
 
 
 def curve_points(items: int) -> list[int]:
