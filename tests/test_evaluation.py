@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from softhash import InputError, Report, UsageError, evaluate_codes, evaluation, pack
 from softhash.metrics import METRICS
@@ -63,6 +64,20 @@ def test_per_query_values_average_to_the_metric_and_skip_unlabelled_queries():
     values = report.per_query["map@10"]
     assert np.array_equal(np.isnan(values), ~SIDES[2].any(axis=1))
     assert np.nanmean(values) == pytest.approx(report.metrics["map@10"])
+
+
+def test_errors_are_what_other_queries_would_move_a_metric_by():
+    report = evaluate_codes(*SIDES, bits=12, at=10)
+    known = report.per_query["ndcg@10"][SIDES[2].any(axis=1)]
+    assert report.errors["ndcg@10"] == pytest.approx(scipy.stats.sem(known))
+    drawn = np.random.default_rng(0).choice(known, (20_000, len(known)))
+    assert report.errors["ndcg@10"] == pytest.approx(drawn.mean(axis=1).std(), rel=0.03)
+    assert report.as_dict()["standard_errors"] == report.errors
+
+
+def test_a_single_query_has_no_errors():
+    queries = SIDES[0][:1], SIDES[1], np.ones_like(SIDES[2][:1]), SIDES[3]
+    assert "standard_errors" not in evaluate_codes(*queries, bits=12).as_dict()
 
 
 @pytest.mark.parametrize("ties", ["expected", "stable"])

@@ -44,14 +44,28 @@ class Report:
     per_query: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)
     rescored: Mapping[str, float] = field(default_factory=dict)  # metrics of rescored searches
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what is saved: metrics, rescored ones and curves (when asked for), contract."""
-        asked = {
-            name: dict(values)
-            for name, values in (("metrics_rescored", self.rescored), ("curves", self.curves))
-            if values
+    @property
+    def errors(self) -> dict[str, float]:
+        """Return the standard error of each metric: how far other queries would move it.
+
+        Of a single query nothing is known of it.
+        """
+        known = {name: every[~np.isnan(every)] for name, every in self.per_query.items()}
+        return {
+            name: float(values.std(ddof=1)) / len(values) ** 0.5
+            for name, values in known.items()
+            if len(values) > 1
         }
-        return {"metrics": dict(self.metrics), **asked, "contract": dict(self.contract)}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is saved: metrics and their errors, what else was asked for, the contract."""
+        further = {
+            "standard_errors": self.errors,
+            "metrics_rescored": self.rescored,
+            "curves": self.curves,
+        }
+        given = {name: dict(values) for name, values in further.items() if values}
+        return {"metrics": dict(self.metrics), **given, "contract": dict(self.contract)}
 
     def to_json(self) -> str:
         """Write the report as JSON."""

@@ -56,18 +56,21 @@ def test_evaluate_prints_json_on_stdout_alone(arrays):
     done = run("evaluate", *arrays, "--bits", 12, "--at", "10,all", "--json", "--curves")
     assert done.returncode == 0
     report = json.loads(done.stdout)
-    assert set(report) == {"metrics", "curves", "contract"}
+    assert set(report) == {"metrics", "standard_errors", "curves", "contract"}
     assert 0 < report["metrics"]["map@10"] <= 1
+    assert 0 < report["standard_errors"]["map@10"] < 0.5
     assert report["contract"]["ties"] == "expected"
 
 
 def test_evaluate_prints_a_table_and_saves(arrays, tmp_path):
     done = run("evaluate", *arrays, "--bits", 12, "-o", tmp_path / "report.json")
     assert done.returncode == 0
-    assert "map" in done.stdout
+    report = json.loads((tmp_path / "report.json").read_text())
+    value, error = (report[name]["map@all"] for name in ("metrics", "standard_errors"))
+    assert f"{value:.4f} ± {error:.4f}" in done.stdout
     assert "@all" in done.stdout
     assert "saved" in done.stderr
-    assert json.loads((tmp_path / "report.json").read_text())["contract"]["bits"] == 12
+    assert report["contract"]["bits"] == 12
     again = run("evaluate", *arrays, "--bits", 12, "-o", tmp_path / "report.json")
     assert again.returncode == 1
     assert "--force" in again.stderr

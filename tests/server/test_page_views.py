@@ -50,8 +50,9 @@ def test_quality_draws_the_report(visitor, site):
     page = visitor.open("#/quality")
     report = page.request.get(f"{site}/api/v1/report").json()
     figures = page.locator(".figures").inner_text()
-    assert f"{report['metrics']['map@10']:.3f} @10" in figures
-    assert f"{report['metrics']['ndcg@all']:.3f} @all" in figures
+    for metric, cut in (("map", "10"), ("ndcg", "all")):
+        value, error = (report[name][f"{metric}@{cut}"] for name in ("metrics", "standard_errors"))
+        assert f"{value:.3f} ± {error:.3f} @{cut}" in figures
     for chart in page.locator(".chart").all():
         assert chart.locator(".dot").count() == len(report["curves"]["n"])
     assert page.locator(".chart").count() == 4

@@ -35,6 +35,7 @@ def test_metrics_are_those_of_the_codes(report, index):
     right = evaluate_codes(a, b, c, d, bits=12, at=(10, "all"))
     for name, value in right.metrics.items():
         assert report["metrics"][name] == pytest.approx(value)
+        assert report["standard_errors"][name] == pytest.approx(right.errors[name])
     scores = dict(zip(queries, right.per_query["map@all"], strict=True))
     for one in report["best"] + report["worst"]:
         assert one["average_precision"] == pytest.approx(scores[one["item"]["id"]])

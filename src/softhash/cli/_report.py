@@ -16,18 +16,22 @@ def print_report(report: Report) -> None:
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("")
     for cut in cuts:
-        table.add_column(f"@{cut}", justify="right")
+        table.add_column(f"@{cut}")
     for metric in METRICS:
-        table.add_row(metric, *_values(report.metrics, metric, cuts))
+        table.add_row(metric, *_values(report.metrics, report.errors, metric, cuts))
         if report.rescored:
-            table.add_row(f"{metric}, rescored", *_values(report.rescored, metric, cuts))
+            table.add_row(f"{metric}, rescored", *_values(report.rescored, {}, metric, cuts))
     console = Console(highlight=False, soft_wrap=True)
     console.print(table)
     console.print(_summary(report))
 
 
-def _values(metrics: Mapping[str, float], metric: str, cuts: Sequence[str]) -> list[str]:
-    return [f"{metrics[f'{metric}@{cut}']:.4f}" for cut in cuts]
+def _values(
+    metrics: Mapping[str, float], errors: Mapping[str, float], metric: str, cuts: Sequence[str]
+) -> list[str]:
+    names = [f"{metric}@{cut}" for cut in cuts]
+    unsure = [f" ± {errors[name]:.4f}" if name in errors else "" for name in names]
+    return [f"{metrics[name]:.4f}{error}" for name, error in zip(names, unsure, strict=True)]
 
 
 def _summary(report: Report) -> str:
@@ -35,4 +39,5 @@ def _summary(report: Report) -> str:
     return (
         f"  {contract['queries']:,} queries, {contract['database']:,} items, "
         f"{contract['bits']} bits, ties {contract['ties']}"
+        + ("; ± standard errors of the queries" if report.errors else "")
     )

@@ -189,6 +189,9 @@ class Quality(BaseModel):
     """How well the index finds what shares labels."""
 
     metrics: dict[str, float]
+    standard_errors: dict[str, float] = Field(
+        {}, description="How far other queries would move each metric; empty for one query."
+    )
     curves: dict[str, list[float]]
     contract: dict[str, Any]
     best: list[JudgedQuery]

@@ -53,15 +53,18 @@ function head({ contract }) {
 // A cut-off beyond the database says the same as “all”.
 const beyond = (cut, { at = {} }) => cut !== "all" && at.all !== undefined && at[cut] === at.all;
 
-function figures({ metrics, contract: told }) {
+// Other queries would move a number by so much.
+const unsure = (error) => (error ? ` ± ${error.toFixed(3)}` : "");
+
+function figures({ metrics, standard_errors: errors = {}, contract: told }) {
   const found = Object.entries(NAMES).map(([metric, [name, meaning]]) => {
     const cuts = Object.entries(metrics)
       .map(([key, value]) => [...key.split("@"), value])
       .filter(([key, cut]) => key === metric && !beyond(cut, told));
     if (!cuts.length) return null;
     return element("div", { class: "figure" }, element("dt", {}, name),
-      cuts.map(([, cut, value], i) => element("dd", { class: i ? "further" : "first" },
-        element("b", {}, value.toFixed(3)), ` @${cut}`)),
+      cuts.map(([key, cut, value], i) => element("dd", { class: i ? "further" : "first" },
+        element("b", {}, value.toFixed(3)), unsure(errors[`${key}@${cut}`]), ` @${cut}`)),
       element("dd", { class: "help" }, meaning));
   });
   return element("dl", { class: "figures" }, found);
