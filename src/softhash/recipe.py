@@ -152,7 +152,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 
 # What suits a method better than the defaults that all others are compared with.
 _OWN: dict[tuple[str, str], dict[str, Any]] = {
-    ("softhash", "frozen"): {"dropout": 0.7},
+    ("softhash", "frozen"): {"dropout": 0.7, "batch_size": 256, "epochs": 80},
     ("dnnh", "finetune"): {"head_rate": 1e-3},  # two of twelve runs collapse at the others' rate
     ("softhash", "finetune"): {
         "dropout": 0.7,

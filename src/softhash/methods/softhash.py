@@ -25,8 +25,9 @@ item, and of a query.
 
 Settings (g = 0.5, d = 0.5, bins as TALR's) and those of training (`softhash.recipe`; fine-tuned, a
 teacher is one of them, `softhash.teaching`) were chosen on validation parts of VOC2012's train set,
-and the half on made-up features of the labels of IAPR TC-12 (291 classes) and COCO (80). Checked
-against float64 loops, and gradients by finite differences.
+the half, and batches of 256 for frozen features, also on drawn `scenes` and made-up features of the
+labels of IAPR TC-12 (291 classes) and COCO (80). Checked against float64 loops, and gradients by
+finite differences.
 """
 
 import torch
