@@ -45,6 +45,8 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("-o", "--output", type=Path, required=True, help="rows, as JSON lines")
     given = parser.parse_args()
+    if given.draws < 2:
+        parser.error(f"--draws is {given.draws}; give at least 2, to see how they differ")
     mode = "finetune" if given.finetune else "frozen"
     recipes = [
         Recipe.of(mode=mode, size=given.size, method=method, bits=int(bits), seed=int(seed))

@@ -59,7 +59,7 @@ def _items(source: Any) -> Items:
         return array if array.ndim == 4 else [array]
     if isinstance(source, str | os.PathLike):
         if Path(source).is_dir():
-            raise InputError(f"{source} is a folder; give one picture, or an ImageSet of it")
+            raise InputError(f"{source} is a folder; give one picture, or ImageSet.read of it")
         return [source]
     if isinstance(source, bytes | Image.Image):
         return [source]
