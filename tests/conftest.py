@@ -5,8 +5,12 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
 
 from softhash.backbones.specs import BackboneSpec
+
+settings.register_profile("untimed", deadline=None)  # a busy machine is no defect
+settings.load_profile("untimed")
 
 SPEC = BackboneSpec(
     "tiny", 12, 32, (120.0, 125.0, 130.0), (60.0, 61.0, 62.0), "For tests.", least=8

@@ -52,7 +52,7 @@ def counts_of(items, distances=4, levels=5):
     return counts
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(items=rankings, data=st.data())
 def test_expected_is_the_mean_over_all_orders(items, data):
     n = data.draw(st.integers(1, len(items)))
@@ -74,7 +74,7 @@ def test_stable_is_the_definition_on_the_sorted_ranking(items, data):
         assert value == pytest.approx([by_definition(gains, n)[name]], abs=1e-12), name
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32), n=st.integers(1, 300))
 def test_both_rules_agree_where_no_ties_are(seed, n):
     rng = np.random.default_rng(seed)

@@ -43,7 +43,7 @@ def test_nearest_agrees_with_faiss_order_included(bits, threads, monkeypatch):
     assert np.array_equal(positions, expected_positions)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 2**32),
     bits=st.sampled_from((1, 8, *LENGTHS, 513, 1024)),
@@ -99,7 +99,7 @@ def test_a_memory_map_is_searched_in_place(tmp_path):
     assert np.array_equal(positions[0], naive(codes[5], codes)[1][:4])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32),
     bits=st.sampled_from((5, 48, 64, 128)),

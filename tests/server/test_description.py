@@ -34,7 +34,7 @@ def attempt(index, mode, **options):
         if mode is GenerationMode.NEGATIVE and not {"parameters", "requestBody"} & set(told):
             continue  # nothing can be wrong about such a request
 
-        @settings(deadline=None, suppress_health_check=QUIET, database=None, **options)
+        @settings(suppress_health_check=QUIET, database=None, **options)
         @given(case=route.as_strategy(generation_mode=mode))
         def answer(case):
             case.call_and_validate(headers={"Authorization": f"Bearer {TOKEN}"}, checks=WANTED)
