@@ -66,7 +66,7 @@ def run(recipes: list[Recipe], data: str, draws: int, options: Options, output: 
         return
     material = prepare(ImageSet.read(data).split("random", seed=0), waiting[0], options)
     for recipe in waiting:
-        learned, _ = learn(recipe, material, options)
+        learned = learn(recipe, material, options)
         row = {"recipe": recipe.as_dict(), "draws": measure(learned, material, draws)}
         with output.open("a") as file:
             file.write(json.dumps(row) + "\n")

@@ -7,7 +7,7 @@ from softhash.errors import InputError, MissingExtraError, SofthashError, UsageE
 
 if TYPE_CHECKING:
     from softhash.codes import pack, unpack
-    from softhash.evaluation import Report, evaluate, evaluate_codes
+    from softhash.evaluation import evaluate, evaluate_codes
     from softhash.fitting import fit
     from softhash.hamming import nearest, within
     from softhash.hasher import Hasher
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from softhash.index import HammingIndex
     from softhash.model.encoding import Encoded
     from softhash.recipe import Recipe
+    from softhash.report import Report
 
 __version__ = "0.1.0.dev0"
 
@@ -45,7 +46,7 @@ _HOMES = {
     "Hasher": "softhash.hasher",
     "ImageSet": "softhash.images",
     "Recipe": "softhash.recipe",
-    "Report": "softhash.evaluation",
+    "Report": "softhash.report",
     "evaluate": "softhash.evaluation",
     "evaluate_codes": "softhash.evaluation",
     "fit": "softhash.fitting",

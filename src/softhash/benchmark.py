@@ -21,7 +21,7 @@ from torch import Tensor
 from softhash import __version__
 from softhash.codes import pack
 from softhash.devices import pick_device
-from softhash.evaluation import CURVE_POINTS, Report
+from softhash.evaluation import CURVE_POINTS
 from softhash.features import features_of
 from softhash.finetuning import fit_pixels
 from softhash.fitting import Options, hasher_of, train_head
@@ -30,6 +30,7 @@ from softhash.hasher import Hasher
 from softhash.pixels import load_all
 from softhash.protocols.splits import Split
 from softhash.recipe import Recipe
+from softhash.report import Report
 from softhash.results import Row, read_rows
 from softhash.sides import Sides, outputs, quantiser_distances
 
@@ -91,6 +92,7 @@ class Learned:
     hasher: Hasher
     network: Any  # the whole one, or the head alone where the material is features
     outputs: npt.NDArray[np.float32]
+    seconds: float  # that training took
 
     def sides(self, material: Material) -> Sides:
         """Encode the queries and the database of the same pictures, however they are drawn."""
@@ -104,8 +106,8 @@ class Learned:
         return Sides((codes[query], codes[database]), both, bits, near, self.outputs[query])
 
 
-def learn(recipe: Recipe, material: Material, options: Options) -> tuple[Learned, float]:
-    """Train one cell and encode all pictures; say how many seconds training took."""
+def learn(recipe: Recipe, material: Material, options: Options) -> Learned:
+    """Train one cell and encode all pictures."""
     device = torch.device(pick_device(options.device))
     started = time.perf_counter()
     hasher = hasher_of(recipe)
@@ -116,8 +118,9 @@ def learn(recipe: Recipe, material: Material, options: Options) -> tuple[Learned
     else:
         fit_pixels(hasher, chosen, labels, recipe, options)
         network = hasher.network
-    trained = time.perf_counter() - started
-    return Learned(hasher, network, outputs(network.to(device), material.inputs, device)), trained
+    seconds = time.perf_counter() - started
+    u = outputs(network.to(device), material.inputs, device)
+    return Learned(hasher, network, u, seconds)
 
 
 def run_cell(
@@ -130,7 +133,7 @@ def run_cell(
 ) -> Row:
     """Train, encode and measure one cell; name the nearest pictures of a few queries."""
     started = time.perf_counter()
-    learned, training = learn(recipe, material, options)
+    learned = learn(recipe, material, options)
     sides = learned.sides(material)
     report = sides.report(CUTS, curves=curve_points(len(material.database)))
     stable = sides.report(CUTS, ties="stable")
@@ -145,8 +148,8 @@ def run_cell(
         "curves": _rounded(report),
         "hits": _hits(sides, material, sheets),
         "seconds": {
-            "train": training,
-            "encode and evaluate": time.perf_counter() - started - training,
+            "train": learned.seconds,
+            "encode and evaluate": time.perf_counter() - started - learned.seconds,
         },
         "versions": _versions(torch.device(pick_device(options.device))),
     }

@@ -9,8 +9,9 @@ import numpy.typing as npt
 from softhash import hamming
 from softhash.codes import Codes, check_packed, pack
 from softhash.errors import InputError
-from softhash.evaluation import Cut, Report, measured
+from softhash.evaluation import Cut, measured
 from softhash.rankings import Ranking, StableRanking, TiedRanking, ideal_ranking
+from softhash.report import Report
 from softhash.rescoring import POOL, reranked
 
 Numbers = npt.NDArray[Any]

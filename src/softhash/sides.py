@@ -12,7 +12,8 @@ from torch import Tensor
 from softhash import hamming
 from softhash.codes import Codes, unpack
 from softhash.distances import evaluate_distances, evaluate_rescored
-from softhash.evaluation import Cut, Report, evaluate_codes
+from softhash.evaluation import Cut, evaluate_codes
+from softhash.report import Report
 
 AT_ONCE = 256
 

@@ -6,8 +6,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from softhash.evaluation import Report
 from softhash.metrics import METRICS
+from softhash.report import Report
 
 
 def print_report(report: Report) -> None:

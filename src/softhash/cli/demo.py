@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from softhash.cli._answer import Answer
-    from softhash.evaluation import Report
     from softhash.hasher import Hasher
     from softhash.images import ImageSet
     from softhash.index import HammingIndex
     from softhash.protocols.splits import Split
+    from softhash.report import Report
 
 BITS = 48
 QUERIES, COLUMNS = 5, 10  # rows of the contact sheet, and pictures in each

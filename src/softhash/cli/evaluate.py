@@ -10,7 +10,7 @@ from softhash.cli._output import print_json, say, warn
 from softhash.errors import UsageError
 
 if TYPE_CHECKING:
-    from softhash.evaluation import Report
+    from softhash.report import Report
 
 CODES_HELP = "`.npy`: packed uint8, or one column a bit."
 LABELS_HELP = "`.npy`: 0 and 1, one column a class."
