@@ -6,13 +6,14 @@ READY  := $(VENV)/ready
 
 PAGE_PORT ?= 8000
 
-.PHONY: demo page test lint bench clean help
+.PHONY: demo page test lint docs speed clean help
 
 help:
 	@echo "make demo    see what softhash does, in a minute"
 	@echo "make page    look at the demo's pictures in a browser"
-	@echo "make test    ruff, mypy and pytest"
-	@echo "make bench   speed and memory, side by side with peers"
+	@echo "make test    ruff, mypy, the import contract and pytest"
+	@echo "make docs    build the documentation into site/"
+	@echo "make speed   speed and memory, side by side with peers"
 	@echo "make clean   remove the environment and what the demo wrote"
 
 $(READY): pyproject.toml constraints.txt
@@ -20,7 +21,8 @@ $(READY): pyproject.toml constraints.txt
 	  || { echo "softhash needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV) (once; a few minutes)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,plot,serve,milvus]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]' --group dev
 	@touch $@
 
 demo: $(READY)
@@ -33,12 +35,16 @@ lint: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports
 
 test: lint
 	@$(BIN)/pytest --cov --cov-report=term -m "not slow" $(TESTS)
 
-bench: $(READY)
+docs: $(READY)
+	@$(BIN)/mkdocs build --strict
+
+speed: $(READY)
 	@$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) demo site .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -11,8 +11,8 @@ import numpy as np
 from PIL import Image
 
 from benchmarks._timing import Row, best_times, row
-from softhash.images import ImageSet
-from softhash.loading import load
+from softhash.data.image_set import ImageSet
+from softhash.data.loading import load
 
 SIDE = 224
 CASES = (

@@ -19,10 +19,10 @@ from softhash import evaluate_codes, pack
 QUERIES, ITEMS, BITS, CLASSES = 2_100, 193_734, 48, 21
 LOOP_QUERIES = 60  # the loop is linear in the queries; it is run on so many and scaled
 
-Sides = tuple[npt.NDArray[np.uint8], ...]
+EncodedSplit = tuple[npt.NDArray[np.uint8], ...]
 
 
-def inputs() -> Sides:
+def inputs() -> EncodedSplit:
     """Codes that follow labels, with noise, so that rankings are neither random nor perfect."""
     rng = np.random.default_rng(0)
     labels = (rng.random((QUERIES + ITEMS, CLASSES)) < 2.4 / CLASSES).astype(np.uint8)
@@ -89,7 +89,7 @@ def rows() -> list[Row]:
     return lines + _gpu_rows(sides, loop)
 
 
-def _gpu_rows(sides: Sides, loop: float) -> list[Row]:
+def _gpu_rows(sides: EncodedSplit, loop: float) -> list[Row]:
     import torch
 
     if not torch.cuda.is_available():

@@ -14,11 +14,11 @@ import torch
 
 from benchmarks._timing import Row, best_times, row
 from benchmarks.decode import draw
-from softhash.backbones.efficientnet_lite import SameConv2d
-from softhash.hasher import Hasher
-from softhash.images import ImageSet
-from softhash.loading import load
+from softhash.data.image_set import ImageSet
+from softhash.data.loading import load
+from softhash.model.backbones.efficientnet_lite import SameConv2d
 from softhash.model.engines import OnnxEngine
+from softhash.model.hasher import Hasher
 
 PHOTOS, SIDE, EAGER_BATCH = 256, 224, 32
 

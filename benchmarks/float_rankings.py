@@ -19,12 +19,12 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from softhash import Hasher, ImageSet
 from softhash.codes import row_bytes, unpack
-from softhash.distances import evaluate_distances
-from softhash.features import features_of
-from softhash.fitting import fit, hasher_of
-from softhash.methods import METHODS, Method
-from softhash.model.labelling import fit_labelling
-from softhash.recipe import Recipe
+from softhash.evaluation.by_distance import evaluate_distances
+from softhash.model.label_classifier import fit_label_classifier
+from softhash.training.features import compute_features
+from softhash.training.fit import build_hasher, fit
+from softhash.training.methods import METHODS, Method
+from softhash.training.recipe import Recipe
 
 
 class Classifier(Method):
@@ -54,8 +54,8 @@ def main() -> None:
     hasher = Hasher.load(given.model) if given.model else Hasher("efficientnet_lite0")
     if given.finetune:
         hasher = classifier(train, given.seed)
-    x, q, d = (features_of(hasher, part).values for part in (train, query, database))
-    knows = fit_labelling(torch.from_numpy(x), torch.from_numpy(train.labels), train.classes)
+    x, q, d = (compute_features(hasher, part).values for part in (train, query, database))
+    knows = fit_label_classifier(torch.from_numpy(x), torch.from_numpy(train.labels), train.classes)
     p, r = knows.probabilities(q), knows.probabilities(d)
     mean, std = x.mean(axis=0), x.std(axis=0).clip(min=0.01 * x.std(axis=0).mean())
     rankings = {
@@ -92,9 +92,9 @@ def main() -> None:
 
 def classifier(train: ImageSet, seed: int) -> Hasher:
     """Fine-tune a classifier as `softhash train --finetune` would our own method."""
-    ours = Recipe.of(mode="finetune", size=227, seed=seed)
+    ours = Recipe.with_defaults(mode="finetune", size=227, seed=seed)
     recipe = ours.changed(method="classifier", bits=len(train.classes))
-    return fit(hasher_of(recipe), train, recipe=recipe)
+    return fit(build_hasher(recipe), train, recipe=recipe)
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -21,9 +21,9 @@ from typing import Any
 import torch
 
 from softhash import ImageSet
-from softhash.benchmark import Learned, Material, learn, prepare
-from softhash.fitting import Options
-from softhash.recipe import Recipe
+from softhash.experiments.cells import GridInputs, TrainedCell, learn, prepare
+from softhash.training.fit import Options
+from softhash.training.recipe import Recipe
 
 METRICS = ("map@5000", "wap@5000", "ndcg@100", "acg@100")
 CUTS = (100, 5000)
@@ -49,7 +49,9 @@ def main() -> None:
         parser.error(f"--draws is {given.draws}; give at least 2, to see how they differ")
     mode = "finetune" if given.finetune else "frozen"
     recipes = [
-        Recipe.of(mode=mode, size=given.size, method=method, bits=int(bits), seed=int(seed))
+        Recipe.with_defaults(
+            mode=mode, size=given.size, method=method, bits=int(bits), seed=int(seed)
+        )
         for bits in given.bits.split(",")
         for seed in given.seeds.split(",")
         for method in given.methods.split(",")
@@ -73,7 +75,7 @@ def run(recipes: list[Recipe], data: str, draws: int, options: Options, output: 
         print(recipe.method, recipe.bits, recipe.seed, flush=True)
 
 
-def measure(learned: Learned, material: Material, draws: int) -> Draws:
+def measure(learned: TrainedCell, material: GridInputs, draws: int) -> Draws:
     """Measure with the queries of the protocol, and with others."""
     unseen = torch.cat([material.query, material.database])
     count, found = len(material.query), []
@@ -120,8 +122,12 @@ def _ndcg(draws: Draws) -> list[float]:
 
 
 def _name(recipe: Recipe) -> str:
-    usual = Recipe.of(mode=recipe.mode, method=recipe.method).closer
-    return recipe.method if recipe.closer == usual else f"{recipe.method}, closer {recipe.closer}"
+    usual = Recipe.with_defaults(mode=recipe.mode, method=recipe.method).teacher_zoom
+    return (
+        recipe.method
+        if recipe.teacher_zoom == usual
+        else f"{recipe.method}, zoom {recipe.teacher_zoom}"
+    )
 
 
 def _mean_of_seeds(found: list[Draws]) -> Draws:

@@ -19,9 +19,9 @@ import numpy as np
 from benchmarks._server_clients import Load
 from benchmarks._timing import Row, best_times, row
 from benchmarks.decode import photo
-from softhash.decoding import open_image
-from softhash.hasher import Hasher
+from softhash.data.decoding import open_image
 from softhash.index import Entry, HammingIndex
+from softhash.model.hasher import Hasher
 
 ITEMS = 1_000_000
 AT_ONCE = 100_000

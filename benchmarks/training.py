@@ -14,10 +14,10 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from benchmarks._timing import Row, row
-from softhash.hasher import Hasher
-from softhash.methods import create
-from softhash.recipe import Recipe
-from softhash.training import make_run, train
+from softhash.model.hasher import Hasher
+from softhash.training.loop import make_run, train
+from softhash.training.methods import create
+from softhash.training.recipe import Recipe
 
 ITEMS, SIDE, BATCH, BITS, CLASSES = 4000, 227, 128, 48, 20
 TARGETS = {"alexnet": 25_000, "efficientnet_lite0": 16_000}
@@ -52,7 +52,7 @@ def _network(name: str) -> Any:
 def _real_loop(name: str, pixels: torch.Tensor, labels: torch.Tensor, epochs: int = 12) -> float:
     """Return the best pictures a second of an epoch, as the loop itself tells it."""
     device = torch.device("cuda")
-    recipe = Recipe.of(mode="finetune", epochs=epochs, augment=False, average=0.0)
+    recipe = Recipe.with_defaults(mode="finetune", epochs=epochs, augment=False, average=0.0)
     run = make_run(_network(name), create("idhn", BITS, CLASSES), recipe, device)
     told: list[dict[str, Any]] = []
     train(run, recipe, pixels.to(device), labels.to(device), watch=told.append)

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 from hypothesis import settings
 
-from softhash.backbones.specs import BackboneSpec
+from softhash.model.backbones.specs import BackboneSpec
 
 settings.register_profile("untimed", deadline=None)  # a busy machine is no defect
 settings.load_profile("untimed")
@@ -40,7 +40,7 @@ def _build(name, *, weights="default"):
 
 @pytest.fixture(scope="session")
 def _tiny_module() -> ModuleType:
-    module = ModuleType("softhash.backbones")
+    module = ModuleType("softhash.model.backbones")
     module.BackboneSpec, module.spec, module.build = BackboneSpec, _spec, _build
     return module
 
@@ -48,17 +48,17 @@ def _tiny_module() -> ModuleType:
 @pytest.fixture
 def tiny_backbone(monkeypatch, _tiny_module) -> None:
     """Make `tiny` the only backbone."""
-    monkeypatch.setitem(sys.modules, "softhash.backbones", _tiny_module)
+    monkeypatch.setitem(sys.modules, "softhash.model.backbones", _tiny_module)
 
 
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory, _tiny_module) -> Iterator:
     """Return the folder of a saved model of 12 bits; not to be written to."""
-    from softhash.hasher import Hasher
+    from softhash.model.hasher import Hasher
 
     folder = tmp_path_factory.mktemp("models") / "tiny"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "softhash.backbones", _tiny_module)
+        patch.setitem(sys.modules, "softhash.model.backbones", _tiny_module)
         hasher = Hasher("tiny", bits=12, seed=3)
         hasher.classes = ["sea", "sky"]
         hasher.save(folder, card={"summary": "A model for tests.", "metrics": {"map@all": 0.5}})
@@ -70,8 +70,8 @@ def telling_model(tmp_path_factory, tiny_model):
     """Return the folder of the same model with an opinion on labels; not to be written to."""
     import numpy as np
 
-    from softhash.hasher import Hasher
-    from softhash.model.labelling import Labelling
+    from softhash.model.hasher import Hasher
+    from softhash.model.label_classifier import LabelClassifier
 
     folder = tmp_path_factory.mktemp("models") / "telling"
     hasher = Hasher.load(tiny_model)
@@ -80,6 +80,6 @@ def telling_model(tmp_path_factory, tiny_model):
     width = hasher.config["features"]
     weight = np.random.default_rng(0).normal(0, 0.3, (4, width)).astype(np.float32)
     bias = np.array([0.2, 1.2, -6, 2.5], np.float32)
-    hasher.labelling = Labelling(weight, bias, hasher.classes)
+    hasher.label_classifier = LabelClassifier(weight, bias, hasher.classes)
     hasher.save(folder)
     return folder

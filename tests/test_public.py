@@ -2,24 +2,28 @@ import subprocess
 import sys
 
 import softhash
+from softhash import errors
+
+ERRORS = {name for name in vars(errors) if name.endswith("Error")}
 
 
 def test_the_public_door_holds_exactly_these_names():
     assert softhash.__all__ == sorted(softhash.__all__)
-    assert set(softhash.__all__) == {
+    assert set(softhash.__all__) == ERRORS | {
         "Encoded",
+        "Entry",
         "HammingIndex",
         "Hasher",
+        "Hit",
         "ImageSet",
-        "InputError",
-        "MissingExtraError",
+        "Options",
         "Recipe",
         "Report",
-        "SofthashError",
-        "UsageError",
+        "Split",
         "evaluate",
         "evaluate_codes",
         "fit",
+        "fit_features",
         "nearest",
         "open_image",
         "pack",

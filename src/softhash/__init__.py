@@ -3,59 +3,97 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from softhash.errors import InputError, MissingExtraError, SofthashError, UsageError
+from softhash.errors import (
+    AlreadyExistsError,
+    DivergedError,
+    EmptyUpdateError,
+    ImageError,
+    IndexBusyError,
+    IndexDamagedError,
+    InputError,
+    MissingExtraError,
+    ModelMismatchError,
+    NoModelError,
+    SofthashError,
+    StoreUnavailableError,
+    UnknownItemError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from softhash.codes import pack, unpack
-    from softhash.evaluation import evaluate, evaluate_codes
-    from softhash.fitting import fit
-    from softhash.hamming import nearest, within
-    from softhash.hasher import Hasher
-    from softhash.images import ImageSet, open_image
-    from softhash.index import HammingIndex
+    from softhash.data.image_set import ImageSet, open_image
+    from softhash.data.splits.split import Split
+    from softhash.evaluation.evaluate import evaluate, evaluate_codes
+    from softhash.evaluation.report import Report
+    from softhash.hamming.search import nearest, within
+    from softhash.index.hamming_index import HammingIndex
+    from softhash.index.items import Entry, Hit
     from softhash.model.encoding import Encoded
-    from softhash.recipe import Recipe
-    from softhash.report import Report
+    from softhash.model.hasher import Hasher
+    from softhash.training.fit import fit, fit_features
+    from softhash.training.recipe import Recipe
+    from softhash.training.run import Options
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Encoded": "softhash.model.encoding",
+    "Entry": "softhash.index.items",
+    "HammingIndex": "softhash.index.hamming_index",
+    "Hasher": "softhash.model.hasher",
+    "Hit": "softhash.index.items",
+    "ImageSet": "softhash.data.image_set",
+    "Options": "softhash.training.run",
+    "Recipe": "softhash.training.recipe",
+    "Report": "softhash.evaluation.report",
+    "Split": "softhash.data.splits.split",
+    "evaluate": "softhash.evaluation.evaluate",
+    "evaluate_codes": "softhash.evaluation.evaluate",
+    "fit": "softhash.training.fit",
+    "fit_features": "softhash.training.fit",
+    "nearest": "softhash.hamming.search",
+    "open_image": "softhash.data.image_set",
+    "pack": "softhash.codes",
+    "unpack": "softhash.codes",
+    "within": "softhash.hamming.search",
+}
 
 __all__ = [
+    "AlreadyExistsError",
+    "DivergedError",
+    "EmptyUpdateError",
     "Encoded",
+    "Entry",
     "HammingIndex",
     "Hasher",
+    "Hit",
+    "ImageError",
     "ImageSet",
+    "IndexBusyError",
+    "IndexDamagedError",
     "InputError",
     "MissingExtraError",
+    "ModelMismatchError",
+    "NoModelError",
+    "Options",
     "Recipe",
     "Report",
     "SofthashError",
+    "Split",
+    "StoreUnavailableError",
+    "UnknownItemError",
     "UsageError",
     "evaluate",
     "evaluate_codes",
     "fit",
+    "fit_features",
     "nearest",
     "open_image",
     "pack",
     "unpack",
     "within",
 ]
-
-_HOMES = {
-    "Encoded": "softhash.model.encoding",
-    "HammingIndex": "softhash.index",
-    "Hasher": "softhash.hasher",
-    "ImageSet": "softhash.images",
-    "Recipe": "softhash.recipe",
-    "Report": "softhash.report",
-    "evaluate": "softhash.evaluation",
-    "evaluate_codes": "softhash.evaluation",
-    "fit": "softhash.fitting",
-    "nearest": "softhash.hamming",
-    "open_image": "softhash.images",
-    "pack": "softhash.codes",
-    "unpack": "softhash.codes",
-    "within": "softhash.hamming",
-}
 
 
 def __getattr__(name: str) -> Any:

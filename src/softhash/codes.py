@@ -43,7 +43,7 @@ def pack(u: npt.ArrayLike) -> Codes:
     check_bits(values.shape[1])
     if np.issubdtype(values.dtype, np.inexact) and np.isnan(values).any():
         row = int(np.isnan(values).any(axis=1).argmax())
-        raise InputError(f"outputs to pack hold NaN, first in row {row}; did training diverge?")
+        raise InputError(f"outputs to pack hold NaN, first in row {row}", "did training diverge?")
     return np.packbits(values > 0, axis=1)
 
 
@@ -61,20 +61,20 @@ def check_packed(codes: Codes, bits: int, name: str = "codes") -> Codes:
     """Return ``codes`` when they are packed codes of so many bits, otherwise raise."""
     if codes.ndim != 2 or codes.dtype != np.uint8:
         raise InputError(
-            f"{name} are a {codes.dtype} array of shape {codes.shape}; "
-            f"packed codes are uint8 of shape (n, {row_bytes(bits)})"
+            f"{name} are a {codes.dtype} array of shape {codes.shape}",
+            f"packed codes are uint8 of shape (n, {row_bytes(bits)})",
         )
     if codes.shape[1] != row_bytes(bits):
         fits = f"{8 * codes.shape[1] - 7} to {8 * codes.shape[1]}"
         raise InputError(
-            f"{name} have {codes.shape[1]} bytes a row, but {bits} bits need {row_bytes(bits)}; "
-            f"they fit {fits} bits"
+            f"{name} have {codes.shape[1]} bytes a row, but {bits} bits need {row_bytes(bits)}",
+            f"they fit {fits} bits",
         )
     unused = -bits % 8
     if unused and len(codes) and (codes[:, -1] & ((1 << unused) - 1)).any():
         raise InputError(
-            f"{name} have bits set after bit {bits}; were they made with more bits, "
-            "or packed with the lowest place first?"
+            f"{name} have bits set after bit {bits}",
+            "were they made with more bits, or packed with the lowest place first?",
         )
     return codes
 
@@ -92,11 +92,12 @@ def code_bytes(code: bytes | str | Codes | None, bits: int) -> bytes:
             data = bytes.fromhex(text.ljust(2 * row_bytes(bits), "0"))
         except ValueError:
             raise InputError(
-                f"code '{code}' is not hexadecimal; {bits} bits are {digits} digits of 0-9 and a-f"
+                f"code '{code}' is not hexadecimal",
+                f"{bits} bits are {digits} digits of 0-9 and a-f",
             ) from None
         if len(text) not in (digits, 2 * row_bytes(bits)):
             raise InputError(
-                f"code '{code}' has {len(text)} digits; {bits} bits are {digits} of them"
+                f"code '{code}' has {len(text)} digits", f"{bits} bits are {digits} of them"
             )
     else:
         data = np.asarray(code).tobytes() if isinstance(code, np.ndarray) else bytes(code or b"")

@@ -31,7 +31,7 @@ def pick_device(name: str) -> str:
     if torch.cuda.is_available():
         return "cuda" if kind == "auto" else name
     if kind == "cuda":
-        raise UsageError("no CUDA device is available; leave --device away, or say --device cpu")
+        raise UsageError("no CUDA device is available", "use the device cpu, or auto")
     return "cpu"
 
 

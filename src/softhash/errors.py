@@ -4,26 +4,81 @@
 
     SofthashError                 exit code 1
     ├── InputError                a file, array or picture that cannot be used as it is
+    │   ├── ImageError            a file or upload that is not a picture, or cannot be decoded
+    │   ├── AlreadyExistsError    something is there, and nothing is overwritten without force
+    │   ├── NoModelError          an index that was made without keeping its model
+    │   ├── ModelMismatchError    codes of one model, an index of another
+    │   ├── UnknownItemError      no item has that id
+    │   ├── IndexDamagedError     a file of an index is not as it was written
+    │   └── EmptyUpdateError      an update would remove every item of an index
     ├── UsageError                a setting or name that does not exist (exit code 2)
-    └── MissingExtraError         an optional package is not installed
+    ├── MissingExtraError         an optional package is not installed
+    ├── DivergedError             the training loss became NaN or infinite
+    ├── IndexBusyError            another process writes to the index
+    └── StoreUnavailableError     the server that keeps the index does not answer
 
-Every message says what is wrong, which value it was, and the way out, in one line.
+Each has a `detail`, what is wrong and which value it was, and a `hint`, the way out; as text it is
+both in one line, "detail; hint". Hints speak to a Python caller: commands add their own words.
 """
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 NAMES_SHOWN = 40
 
 
 class SofthashError(Exception):
-    """Something softhash cannot do; the message is meant for the person who asked."""
+    """Something softhash cannot do; the message is meant for the person who asked.
+
+    Args:
+        detail: what is wrong, and which value it was.
+        hint: the way out, where there is one.
+
+    """
 
     exit_code = 1
+
+    def __init__(self, detail: str, hint: str = "") -> None:
+        super().__init__(f"{detail}; {hint}" if hint else detail)
+        self.detail = detail
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error cross a process boundary with both of its parts."""
+        return type(self), (self.detail, self.hint)
 
 
 class InputError(SofthashError, ValueError):
     """Data that cannot be used: a wrong shape, a wrong value, a file that is not what it claims."""
+
+
+class ImageError(InputError):
+    """A file, or bytes, that is not a picture or cannot be decoded."""
+
+
+class AlreadyExistsError(InputError):
+    """Something is there already, and nothing is overwritten without `force`."""
+
+
+class NoModelError(InputError):
+    """An index that was made without keeping its model was asked to encode a picture."""
+
+
+class ModelMismatchError(InputError):
+    """Codes of one model meet an index of another: their distances would mean nothing."""
+
+
+class UnknownItemError(InputError):
+    """No item has that id."""
+
+
+class IndexDamagedError(InputError):
+    """A file of the index is not as it was written; the message names it."""
+
+
+class EmptyUpdateError(InputError):
+    """An update would remove every item of an index, as when a drive is missing."""
 
 
 class UsageError(SofthashError, ValueError):
@@ -33,22 +88,52 @@ class UsageError(SofthashError, ValueError):
 
 
 class MissingExtraError(SofthashError, ImportError):
-    """A package that softhash uses only for some jobs is not installed."""
+    """A package that softhash uses only for some jobs is not installed.
+
+    Args:
+        package: what cannot be imported.
+        extra: the extra of softhash that installs it.
+
+    """
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"this needs {package}; install it with: pip install 'softhash[{extra}]'")
+        hint = f"install it with: pip install 'softhash[{extra}]'"
+        super().__init__(f"this needs {package}", hint)
+        self.package = package
+        self.extra = extra
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error cross a process boundary."""
+        return type(self), (self.package, self.extra)
+
+
+class DivergedError(SofthashError):
+    """The training loss became NaN or infinite; the message names the step and the batch."""
+
+
+class IndexBusyError(SofthashError):
+    """Another process writes to the index."""
+
+
+class StoreUnavailableError(SofthashError):
+    """The server that keeps the index does not answer."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """Build the error for a name that is not among the known ones.
 
+    Args:
+        kind: what the name is a name of, such as "method".
+        name: the one that was given.
+        known: those that exist.
+
     >>> print(unknown_name("tie rule", "expcted", ["expected", "stable"]))
     unknown tie rule 'expcted'; did you mean 'expected'? known: expected, stable
+
     """
     names = sorted(known)
     close = get_close_matches(name, names, n=1)
-    guess = f" did you mean '{close[0]}'?" if close else ""
+    guess = f"did you mean '{close[0]}'? " if close else ""
     more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
-    return UsageError(
-        f"unknown {kind} '{name}';{guess} known: {', '.join(names[:NAMES_SHOWN]) or 'none'}{more}"
-    )
+    listed = f"known: {', '.join(names[:NAMES_SHOWN]) or 'none'}{more}"
+    return UsageError(f"unknown {kind} '{name}'", guess + listed)

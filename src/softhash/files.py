@@ -4,15 +4,15 @@ import os
 import tempfile
 from pathlib import Path
 
-from softhash.errors import InputError
+from softhash.errors import AlreadyExistsError, InputError
 
 
 def check_free(path: Path, *, force: bool = False) -> None:
     """Raise unless a file may be written there; to be asked before work that takes long."""
     if path.is_dir():
-        raise InputError(f"{path} is a folder; give the name of a file")
+        raise InputError(f"{path} is a folder", "give the name of a file")
     if path.exists() and not force:
-        raise InputError(f"{path} exists; to overwrite it, use --force (in Python: force=True)")
+        raise AlreadyExistsError(f"{path} exists", "to overwrite it, pass force=True")
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
 

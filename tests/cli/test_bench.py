@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
-from softhash import scenes
 from softhash.cli.bench import bench
-from softhash.images import ImageSet
-from softhash.results import read_results
+from softhash.data import scenes
+from softhash.data.image_set import ImageSet
+from softhash.experiments.results import read_results
 
 pytestmark = pytest.mark.usefixtures("tiny_backbone")
 

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 from command import run
 
-from softhash import scenes
-from softhash.hasher import Hasher
-from softhash.images import ImageSet, image_size
+from softhash.data import scenes
+from softhash.data.image_set import ImageSet, image_size
 from softhash.index import HammingIndex
+from softhash.model.hasher import Hasher
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import pytest
 from command import run
 from rich.console import Console
 
-from softhash import scenes
 from softhash.cli import _progress
-from softhash.hasher import Hasher
-from softhash.images import ImageSet
+from softhash.data import scenes
+from softhash.data.image_set import ImageSet
+from softhash.model.hasher import Hasher
 
 CPU = ("--device", "cpu")
 
@@ -100,7 +100,7 @@ def test_progress_tells_how_many_a_second(monkeypatch):
     said = []
     monkeypatch.setattr(_progress, "say", said.append)
     monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", 0.0)
-    with _progress.progress_of("encoding", "pictures") as progress:
+    with _progress.show_progress("encoding", "pictures") as progress:
         progress(5, 10)
     assert len(said) == 1
     assert said[0].startswith("encoding: 5 of 10, ")
@@ -111,7 +111,7 @@ def test_progress_tells_how_many_a_second(monkeypatch):
 def test_progress_on_a_terminal_is_a_bar_with_a_rate(monkeypatch):
     console = Console(force_terminal=True, file=io.StringIO(), width=100)
     monkeypatch.setattr(_progress, "stderr", console)
-    with _progress.progress_of("encoding", "pictures") as progress:
+    with _progress.show_progress("encoding", "pictures") as progress:
         for done in (10, 20):
             progress(done, 20)
             time.sleep(0.15)  # the bar is drawn ten times a second

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from command import run
 
-from softhash import scenes
-from softhash.hasher import Hasher
-from softhash.images import ImageSet
+from softhash.data import scenes
+from softhash.data.image_set import ImageSet
 from softhash.index import HammingIndex
+from softhash.model.hasher import Hasher
 
 CPU = ("--device", "cpu")
 
@@ -85,7 +85,7 @@ def test_an_interrupt_keeps_what_is_done_and_the_next_run_goes_on(folder, locati
     code = (
         "import os, signal\n"
         "from softhash.cli import main\n"
-        "from softhash.hasher import Hasher\n"
+        "from softhash.model.hasher import Hasher\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "real = Hasher.stream\n"
         "def stream(self, *given, **options):\n"

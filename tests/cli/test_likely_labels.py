@@ -11,12 +11,12 @@ import pytest
 from command import run
 from safetensors.numpy import load_file
 
-from softhash import scenes
 from softhash.cli._answer import Answer
 from softhash.cli._hits_page import hits_page
-from softhash.hasher import Hasher
-from softhash.images import ImageSet
+from softhash.data import scenes
+from softhash.data.image_set import ImageSet
 from softhash.index import HammingIndex
+from softhash.model.hasher import Hasher
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from command import run
 
-from softhash import scenes
-from softhash.hasher import Hasher
-from softhash.images import ImageSet
+from softhash.data import scenes
+from softhash.data.image_set import ImageSet
 from softhash.index import HammingIndex
+from softhash.model.hasher import Hasher
 
 
 @pytest.fixture(scope="module")

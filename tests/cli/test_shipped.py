@@ -12,8 +12,9 @@ import pytest
 from command import run
 from PIL import Image
 
-from softhash import Hasher, InputError, UsageError, scenes
-from softhash.model import shipped
+from softhash import Hasher, InputError, UsageError
+from softhash.data import scenes
+from softhash.model import default_model as shipped
 
 DATA = Path(os.environ.get("SOFTHASH_TEST_DATA", "")) / "voc2012"
 

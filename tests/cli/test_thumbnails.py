@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from softhash.cli._answer import UNKNOWN, Answer
-from softhash.cli._thumbnails import CLEAR, blocks, protocol_of, rendered
+from softhash.cli._thumbnails import CLEAR, blocks, choose_protocol, rendered
 from softhash.index import Hit
-from softhash.sheets import ALL, NONE, SOME
+from softhash.plots.contact_sheet import ALL, NONE, SOME
 
 TRUE = {"COLORTERM": "truecolor"}
 
@@ -31,7 +31,7 @@ TRUE = {"COLORTERM": "truecolor"}
     ],
 )
 def test_the_terminal_decides_how(environment, is_terminal, wanted, expected):
-    assert protocol_of(environment, is_terminal=is_terminal, wanted=wanted) == expected
+    assert choose_protocol(environment, is_terminal=is_terminal, wanted=wanted) == expected
 
 
 def test_two_pixels_are_one_character():

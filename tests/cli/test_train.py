@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from command import run
 
-from softhash import scenes
-from softhash.distances import evaluate_rescored
-from softhash.hasher import Hasher
-from softhash.images import ImageSet
+from softhash.data import scenes
+from softhash.data.image_set import ImageSet
+from softhash.evaluation.by_distance import evaluate_rescored
+from softhash.model.hasher import Hasher
 
 
 @pytest.fixture(scope="module")

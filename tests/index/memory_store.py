@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from softhash.errors import InputError
-from softhash.index.items import Item, Near, UnknownItemError
+from softhash.errors import InputError, UnknownItemError
+from softhash.index.items import Item, Near
 from softhash.index.store import EVERYTHING, Meta
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softhash.images import ImageSet
+from softhash.data.image_set import ImageSet
 from softhash.index import changes
 from softhash.index.changes import plan
 from softhash.index.items import Entry
@@ -62,13 +62,13 @@ def folder(tmp_path):
 def hashed(monkeypatch):
     """Count how often each file is read."""
     counts = Counter()
-    real = changes.sha256_of
+    real = changes.hash_file
 
     def counting(path):
         counts[path.name] += 1
         return real(path)
 
-    monkeypatch.setattr(changes, "sha256_of", counting)
+    monkeypatch.setattr(changes, "hash_file", counting)
     return counts
 
 
@@ -221,7 +221,7 @@ def test_entries_of_which_no_content_is_known_are_encoded_again(folder):
 def test_a_file_that_cannot_be_read_is_named_and_its_item_stays(folder, monkeypatch):
     known = folder.entries()
     folder.write("b.jpg", modified=2_000)
-    monkeypatch.setattr(changes, "sha256_of", lambda path: None)
+    monkeypatch.setattr(changes, "hash_file", lambda path: None)
     images = folder.images()
     (folder.root / "c.jpg").unlink()  # after the folder was listed
     work = plan(known, images)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from test_local_store import fill
 
-from softhash.errors import InputError
-from softhash.index.items import Entry, IndexDamagedError
+from softhash.errors import IndexDamagedError, InputError
+from softhash.index.items import Entry
 from softhash.index.local import LocalStore
 from softhash.index.store import Meta
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from test_store_conformance import Twin, random_codes
 
-from softhash.errors import InputError, UsageError
-from softhash.index.items import Entry, Filter, IndexBusyError, Near
+from softhash.errors import IndexBusyError, InputError, UsageError
+from softhash.index.items import Entry, Filter, Near
 from softhash.index.local import LocalStore, _columns, _layout
 from softhash.index.store import Meta
 

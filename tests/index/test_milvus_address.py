@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softhash.errors import InputError, MissingExtraError, UsageError
-from softhash.index.items import Entry, Filter, IndexBusyError, StoreAwayError
+from softhash.errors import (
+    IndexBusyError,
+    InputError,
+    MissingExtraError,
+    StoreUnavailableError,
+    UsageError,
+)
+from softhash.index.items import Entry, Filter
 from softhash.index.milvus import MilvusStore, _rows
 from softhash.index.milvus._address import Address
 from softhash.index.milvus._expressions import labelled, one_of, quoted
@@ -108,7 +114,7 @@ def test_server_that_is_away_is_named_within_seconds():
     with socket.socket() as silent:  # bound, but nobody listens
         silent.bind(("127.0.0.1", 0))
         port = silent.getsockname()[1]
-        with pytest.raises(StoreAwayError, match=f"127.0.0.1:{port}.*start the server"):
+        with pytest.raises(StoreUnavailableError, match=f"127.0.0.1:{port}.*start the server"):
             MilvusStore.open(f"milvus://ada:hunter2@127.0.0.1:{port}/photos")
     assert time.monotonic() - start < 10
 
@@ -117,7 +123,7 @@ def test_server_that_says_nothing_is_given_up_within_seconds():
     start = time.monotonic()
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         location = f"milvus://ada:hunter2@127.0.0.1:{deaf.getsockname()[1]}/photos"
-        with pytest.raises(StoreAwayError) as found:
+        with pytest.raises(StoreUnavailableError) as found:
             MilvusStore.create(location, Meta(48))
     assert "hunter2" not in str(found.value)
     assert time.monotonic() - start < 15

@@ -12,9 +12,15 @@ from memory_store import MemoryStore
 from milvus_server import client, milvus_server, milvus_store  # noqa: F401
 
 from softhash.codes import pack
-from softhash.errors import InputError, UsageError
+from softhash.errors import (
+    IndexBusyError,
+    InputError,
+    StoreUnavailableError,
+    UnknownItemError,
+    UsageError,
+)
 from softhash.index import HammingIndex
-from softhash.index.items import Entry, Filter, IndexBusyError, StoreAwayError, UnknownItemError
+from softhash.index.items import Entry, Filter
 from softhash.index.milvus import MilvusStore, _collection, _names, _ranking
 from softhash.index.store import Meta
 
@@ -353,7 +359,7 @@ def test_server_that_goes_away_is_told_within_seconds(make, milvus_server):  # n
         stop()
         start = time.monotonic()
         for ask in (lambda: store.version, lambda: store.search(random_codes(1, 12), 3)):
-            with pytest.raises(StoreAwayError, match=f"127.0.0.1:{port}; start the server"):
+            with pytest.raises(StoreUnavailableError, match=f"127.0.0.1:{port}; start the server"):
                 ask()
         assert time.monotonic() - start < 20
         store.close()

@@ -5,13 +5,14 @@ import pytest
 from memory_store import MemoryStore
 
 from softhash.codes import pack, unpack
-from softhash.errors import InputError, UsageError
-from softhash.hasher import Hasher
-from softhash.index import Entry, HammingIndex, searching
-from softhash.index.items import Filter, UnknownItemError
+from softhash.errors import InputError, UnknownItemError, UsageError
+from softhash.index import Entry, HammingIndex
+from softhash.index import search as searching
+from softhash.index.items import Filter
 from softhash.index.local import LocalStore
 from softhash.index.local._session import Session
 from softhash.index.store import Meta
+from softhash.model.hasher import Hasher
 
 BITS = 12
 POOL = 20

@@ -7,8 +7,8 @@ import pytest
 from memory_store import MemoryStore
 
 from softhash.codes import pack, row_bytes
-from softhash.errors import InputError
-from softhash.index.items import Entry, Filter, Near, UnknownItemError
+from softhash.errors import InputError, UnknownItemError
+from softhash.index.items import Entry, Filter, Near
 from softhash.index.store import Meta
 
 ODD_NAMES = [

@@ -7,12 +7,12 @@ import pytest
 from memory_store import MemoryStore
 from PIL import Image
 
+from softhash.data.image_set import ImageSet
 from softhash.errors import InputError
-from softhash.hasher import Hasher
-from softhash.images import ImageSet
 from softhash.index import HammingIndex
 from softhash.index.store import Meta
-from softhash.index.updating import update
+from softhash.index.update import update
+from softhash.model.hasher import Hasher
 
 
 class Counting:

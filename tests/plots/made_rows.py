@@ -1,6 +1,6 @@
 """Rows as `softhash bench` writes them, with numbers made up for tests."""
 
-from softhash.recipe import Recipe
+from softhash.training.recipe import Recipe
 
 CONTRACT = {
     "queries": 1000, "database": 12125, "database_without_labels": 18, "classes": 20,
@@ -12,7 +12,7 @@ def made_row(value=0.5, *, contract=None, curves=True, hits=(), **recipe):
     """Return a row in which every metric has one value, and the stable ones a hundredth less."""
     names = [f"{m}@{cut}" for m in ("map", "wap", "acg", "ndcg") for cut in (100, 5000, "all")]
     row = {
-        "recipe": Recipe.of(**{"method": "idhn", **recipe}).as_dict(),
+        "recipe": Recipe.with_defaults(**{"method": "idhn", **recipe}).as_dict(),
         "metrics": dict.fromkeys(names, value),
         "metrics_stable": dict.fromkeys(names, value - 0.01),
         "contract": CONTRACT | (contract or {}),

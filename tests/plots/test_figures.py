@@ -4,7 +4,7 @@ import pytest
 from made_rows import made_row
 
 from softhash.plots.groups import group_rows
-from softhash.plots.styles import NAMES, styles_of
+from softhash.plots.styles import NAMES, assign_styles
 
 pytest.importorskip("matplotlib")
 
@@ -77,7 +77,7 @@ def test_the_same_results_give_the_same_bytes(group, tmp_path, suffix):
 
 
 def test_a_method_looks_the_same_in_every_figure_and_unlike_all_others():
-    alone = [styles_of([name])[0] for name in NAMES]
-    assert styles_of(list(NAMES)) == alone
+    alone = [assign_styles([name])[0] for name in NAMES]
+    assert assign_styles(list(NAMES)) == alone
     assert len(set(alone)) == len(NAMES)
-    assert len(set(styles_of(["idhn", "idhn", "new", "newer"]))) == 4
+    assert len(set(assign_styles(["idhn", "idhn", "new", "newer"]))) == 4

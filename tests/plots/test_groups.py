@@ -1,8 +1,8 @@
 from made_rows import made_row
 
-from softhash.methods import METHODS, Shallow
 from softhash.plots.groups import group_rows
 from softhash.plots.styles import SHALLOW
+from softhash.training.methods import METHODS, Shallow
 
 
 def test_methods_stand_in_the_papers_order_and_unknown_ones_last():

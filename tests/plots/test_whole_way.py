@@ -11,16 +11,16 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from softhash import scenes
-from softhash.benchmark import curve_points, expand, run_grid
+from softhash.data import scenes
+from softhash.data.image_set import ImageSet, image_size
 from softhash.errors import InputError, MissingExtraError, UsageError
-from softhash.fitting import Options
-from softhash.images import ImageSet, image_size
+from softhash.experiments.cells import curve_points, expand, run_grid
+from softhash.experiments.results import read_results
+from softhash.plots.contact_sheet import frame_colour
 from softhash.plots.groups import group_rows
-from softhash.plots.retrieval import Answer, answers_of, queries_of, retrieval_sheet
+from softhash.plots.retrieval import Answer, find_answers, list_queries, retrieval_sheet
 from softhash.plots.writing import Choice, write_report
-from softhash.results import read_results
-from softhash.sheets import frame_colour
+from softhash.training.fit import Options
 
 METHODS = ["idhn", "idhn-fine-ce", "idhn-coarse-mse"]
 
@@ -42,7 +42,7 @@ def results(images, tmp_path_factory, _tiny_module):
     }  # fmt: skip
     options = Options(device="cpu", cache=folder / "cache")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "softhash.backbones", _tiny_module)
+        patch.setitem(sys.modules, "softhash.model.backbones", _tiny_module)
         split = images.split("random", seed=0)
         file = folder / "results.jsonl"
         assert run_grid(expand(content), split, file, options, sheets=2) == []
@@ -132,8 +132,8 @@ def test_without_matplotlib_nothing_is_written(results, tmp_path, monkeypatch):
 
 def test_frames_of_a_sheet_follow_the_labels(results, images):
     (group,) = group_rows(read_results(results))
-    query = queries_of(group)[0]
-    bits, answers = answers_of(group, query)
+    query = list_queries(group)[0]
+    bits, answers = find_answers(group, query)
     assert bits == 16
     assert [one.label for one in answers] == ["IDHN", "IDHN-fine-ce", "IDHN-coarse-mse"]
     sheet = retrieval_sheet(images, query, answers, "title")
@@ -160,7 +160,7 @@ def test_a_cell_whose_inputs_cannot_be_made_is_reported_and_the_rest_is_done(
     file, said = tmp_path / "r.jsonl", []
     whole = json.dumps(read_results(results)[0])
     file.write_text(whole + "\n" + whole[:50])  # as if the last run had been cut off
-    options = Options(device="cpu", cache=results / "cache", notes=said.append)
+    options = Options(device="cpu", cache=results / "cache", warn=said.append)
     failed = run_grid(expand(content), images.split("random", seed=0), file, options)
     assert failed == said
     assert "unknown backbone 'absent'" in failed[0]

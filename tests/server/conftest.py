@@ -5,10 +5,10 @@ from browsing import Visitor, chromium
 from live import serving
 from serving import TOKEN, client_of
 
-from softhash import scenes
-from softhash.hasher import Hasher
-from softhash.images import ImageSet
+from softhash.data import scenes
+from softhash.data.image_set import ImageSet
 from softhash.index import HammingIndex
+from softhash.model.hasher import Hasher
 
 
 @pytest.fixture(scope="session")

@@ -7,9 +7,9 @@ import pytest
 from browsing import CONTRAST, NAMELESS, SMALL, folded
 from live import serving
 
-from softhash.hasher import Hasher
-from softhash.images import ImageSet
+from softhash.data.image_set import ImageSet
 from softhash.index import HammingIndex
+from softhash.model.hasher import Hasher
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = api.expect

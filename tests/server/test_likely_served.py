@@ -3,9 +3,9 @@
 import pytest
 from serving import client_of, jpeg
 
-from softhash.hasher import Hasher
-from softhash.images import ImageSet
+from softhash.data.image_set import ImageSet
 from softhash.index import HammingIndex
+from softhash.model.hasher import Hasher
 from softhash.server.schemas import Answer, Encoding
 
 

@@ -44,7 +44,7 @@ def test_page_finds_an_uploaded_picture(visitor, index, picture):
     assert visitor.address() == f"#/search?code={code}"
     found = index.search(code=code, k=PAGE)
     assert visitor.hits() == ids(found)
-    wanted = index.labels_of(picture)
+    wanted = index.find_labels(picture)
     frames = page.locator(".hits .card").evaluate_all("all => all.map(one => one.dataset.frame)")
     shared = [len(set(hit.labels) & set(wanted)) for hit in folded(found)]
     assert frames == ["none" if not n else "all" if n == len(wanted) else "some" for n in shared]

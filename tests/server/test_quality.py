@@ -22,13 +22,13 @@ def report(client):
     return answer.json()
 
 
-def queries_of(report):
+def list_queries(report):
     return {one["item"]["id"] for one in report["best"] + report["worst"]}
 
 
 def test_metrics_are_those_of_the_codes(report, index):
     # 40 labelled items give 8 queries, of which all are shown
-    queries = sorted(queries_of(report))
+    queries = sorted(list_queries(report))
     assert len(queries) == report["contract"]["queries"] == 8
     database = [id for id in range(40) if id not in queries]
     (a, c), (b, d) = arrays(index, queries), arrays(index, database)
@@ -55,7 +55,7 @@ def test_curves_and_contract_tell_how_it_was_measured(report):
 
 
 def test_hits_of_a_query_are_its_nearest_among_the_others(report, index):
-    queries = queries_of(report)
+    queries = list_queries(report)
     for one in report["worst"]:
         ranking = index.search(id=one["item"]["id"], k=39)
         right = [hit for hit in ranking if hit.id not in queries][:8]

@@ -15,8 +15,8 @@ from live import read_answer, start_of_upload
 from serving import is_problem, jpeg
 
 from softhash.errors import MissingExtraError
-from softhash.hasher import Hasher
 from softhash.index import HammingIndex
+from softhash.model.hasher import Hasher
 from softhash.server import create_app
 
 COMMAND = (sys.executable, "-m", "softhash", "serve")
@@ -101,7 +101,7 @@ def test_torch_stays_outside_and_other_hosts_too(place):
 
 
 def test_a_token_is_made_where_none_is_given(hasher, tmp_path, drawn):
-    from softhash.images import ImageSet
+    from softhash.data.image_set import ImageSet
 
     with HammingIndex.create(tmp_path / "index", hasher) as made:
         made.add(ImageSet.read(drawn), device="cpu")

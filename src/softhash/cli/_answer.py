@@ -7,7 +7,7 @@ from typing import Any
 from softhash.codes import code_bytes, pack
 from softhash.errors import InputError
 from softhash.index import HammingIndex, Hit
-from softhash.sheets import frame_colour
+from softhash.plots.contact_sheet import frame_colour
 
 UNKNOWN = "#8a8a8a"  # the frame of a hit where nobody knows the query's labels
 SURE = 0.99  # above it a rounded percentage would read as certainty
@@ -106,17 +106,17 @@ def ask(
         u, (likely,) = index.hasher.outputs_and_labels(picture, device="cpu")
         found = pack(u)[0].tobytes()
         hits = index.search(outputs=u[0], **options)
-        known = known or index.labels_of(picture)
+        known = known or index.find_labels(picture)
         hits = _compared(hits, known) if known else hits
     elif id is not None:
         item = index.get(id)
-        found, known, path = item.code, item.entry.labels, path_of(index, item.entry.file_name)
+        found, known, path = item.code, item.entry.labels, find_path(index, item.entry.file_name)
         hits = index.search(id=id, **options)
     else:
         found = code_bytes(code, index.bits)
         hits = index.search(code=found, **options)
     name = str(picture) if picture else f"item {id}" if id is not None else f"code {found.hex()}"
-    paths = tuple(path_of(index, hit.file_name) for hit in hits)
+    paths = tuple(find_path(index, hit.file_name) for hit in hits)
     first = int(options.get("offset", 0)) + 1
     return Answer(name, found, tuple(known), tuple(hits), paths, path, first, likely)
 
@@ -135,7 +135,7 @@ def _compared(hits: list[Hit], known: tuple[str, ...]) -> list[Hit]:
     return [hit._replace(shared=tuple(x for x in hit.labels if x in known)) for hit in hits]
 
 
-def path_of(index: HammingIndex, file_name: str) -> Path | None:
+def find_path(index: HammingIndex, file_name: str) -> Path | None:
     """Where a picture lies; None where the index holds codes only."""
     if index.root is None:
         return None

@@ -24,6 +24,7 @@ from softhash.cli import (
     train,
 )
 from softhash.cli import list as list_command
+from softhash.cli._errors import message
 from softhash.cli._output import fail
 from softhash.errors import SofthashError
 
@@ -98,7 +99,7 @@ def main() -> None:
     except (SofthashError, WRONG_USE) as error:
         if verbose:
             raise
-        text = error.format_message() if isinstance(error, WRONG_USE) else str(error)
+        text = error.format_message() if isinstance(error, WRONG_USE) else message(error)
         fail(text, code=error.exit_code)
     except Exception as error:
         if verbose:

@@ -28,9 +28,9 @@ def index_codes(
     With IMAGES, which names are relative to, hits have pictures; with a model that made the codes,
     the index can be searched by picture.
     """
-    from softhash.arrays import read_codes
-    from softhash.cli._progress import progress_of
+    from softhash.cli._progress import show_progress
     from softhash.cli.index import open_or_create
+    from softhash.data.arrays import read_codes
 
     if not (codes and names and bits):
         raise UsageError("codes come with names and length: --codes C.npy --names N.txt --bits N")
@@ -38,7 +38,7 @@ def index_codes(
     rows, entries = read_codes(codes, bits), read_entries(names)
     if len(rows) != len(entries):
         raise InputError(f"{codes} has {len(rows):,} rows and {names} {len(entries):,} names")
-    with open_or_create(location, model, bits) as opened, progress_of("codes") as progress:
+    with open_or_create(location, model, bits) as opened, show_progress("codes") as progress:
         if opened.bits != bits:
             raise InputError(
                 f"{opened.store.location} holds codes of {opened.bits} bits, not of {bits}"
@@ -62,8 +62,8 @@ def index_codes(
 
 def read_entries(path: Path) -> "list[Entry]":
     """Read a file name a line, or JSON lines with file_name and, optionally, labels."""
-    from softhash.formats._files import clean_names, read_lines, several
-    from softhash.formats.table import named_rows
+    from softhash.data.formats._files import clean_names, read_lines, several
+    from softhash.data.formats.table import named_rows
     from softhash.index import Entry
 
     if path.suffix.lower() == ".jsonl":

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from softhash.cli._output import warn
 
 if TYPE_CHECKING:
-    from softhash.images import ImageSet
+    from softhash.data.image_set import ImageSet
 
 
 def read_collection(images: str, format: str | None = None) -> "ImageSet":
     """Read a collection, and tell what was left out of it."""
-    from softhash.images import ImageSet
+    from softhash.data.image_set import ImageSet
 
     collection = ImageSet.read(images, format)
     for note in collection.notes:

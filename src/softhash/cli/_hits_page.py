@@ -9,10 +9,10 @@ from string import Template
 
 from softhash.cli._answer import UNKNOWN, Answer, percent
 from softhash.cli._thumbnails import small
-from softhash.decoding import ImageError
 from softhash.devices import usable_cores
+from softhash.errors import ImageError
 from softhash.index import Hit
-from softhash.sheets import ALL, NONE, SOME
+from softhash.plots.contact_sheet import ALL, NONE, SOME
 
 SIDE = 320  # pixels of a picture's longer side
 QUALITY = 80

@@ -21,7 +21,7 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 @contextmanager
-def progress_of(what: str, unit: str | None = None) -> Iterator[Callable[[int, int], None]]:
+def show_progress(what: str, unit: str | None = None) -> Iterator[Callable[[int, int], None]]:
     """Give a function to be called with (done, total); with a unit, the rate is shown too."""
     if not stderr.is_terminal:
         yield _Lines(what, unit)

@@ -6,8 +6,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from softhash.metrics import METRICS
-from softhash.report import Report
+from softhash.evaluation.metrics import METRICS
+from softhash.evaluation.report import Report
 
 
 def print_report(report: Report) -> None:
@@ -18,7 +18,7 @@ def print_report(report: Report) -> None:
     for cut in cuts:
         table.add_column(f"@{cut}")
     for metric in METRICS:
-        table.add_row(metric, *_values(report.metrics, report.errors, metric, cuts))
+        table.add_row(metric, *_values(report.metrics, report.standard_errors, metric, cuts))
         if report.rescored:
             table.add_row(f"{metric}, rescored", *_values(report.rescored, {}, metric, cuts))
     console = Console(highlight=False, soft_wrap=True)
@@ -39,5 +39,5 @@ def _summary(report: Report) -> str:
     return (
         f"  {contract['queries']:,} queries, {contract['database']:,} items, "
         f"{contract['bits']} bits, ties {contract['ties']}"
-        + ("; ± standard errors of the queries" if report.errors else "")
+        + ("; ± standard errors of the queries" if report.standard_errors else "")
     )

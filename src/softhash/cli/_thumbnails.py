@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from PIL import Image, ImageOps
 
-from softhash.decoding import ImageError, image_size, open_image
-from softhash.sheets import contact_sheet
+from softhash.data.decoding import image_size, open_image
+from softhash.errors import ImageError
+from softhash.plots.contact_sheet import contact_sheet
 
 if TYPE_CHECKING:
     from softhash.cli._answer import Answer
 
-MOST = 12  # pictures shown
+MAX_PICTURES = 12  # pictures shown
 BLOCK, SHARP = 16, 160  # side of a picture in pixels: in half blocks, and where there are real ones
 CELLS = 20  # columns of the terminal that a picture takes, with its frame and a gap
 CLEAR = (1, 2, 3)  # stands for what lies under the sheet
@@ -23,12 +24,12 @@ QUERY = "#e0a92e"  # of its frame, to be seen on dark and on light
 CHUNK = 4096  # what kitty takes at once
 
 
-def protocol_of(
+def choose_protocol(
     environment: Mapping[str, str], *, is_terminal: bool, wanted: bool | None
 ) -> str | None:
     """Choose how pictures are shown; not at all where nobody looks or nobody asked.
 
-    >>> protocol_of({"TERM": "xterm-kitty"}, is_terminal=True, wanted=None)
+    >>> choose_protocol({"TERM": "xterm-kitty"}, is_terminal=True, wanted=None)
     'kitty'
     """
     if not is_terminal or wanted is False:
@@ -50,7 +51,7 @@ def rendered(answer: "Answer", protocol: str) -> str:
     shown += [(p, answer.frame(h)) for p, h in zip(answer.paths, answer.hits, strict=True) if p]
     if not shown:
         return ""
-    shown = shown[:MOST]
+    shown = shown[:MAX_PICTURES]
     sheet = contact_sheet(
         [_square(path, side) for path, _ in shown],
         min(columns, len(shown)),

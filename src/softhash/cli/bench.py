@@ -10,7 +10,7 @@ import typer
 from softhash.cli._output import fail, say, warn
 
 if TYPE_CHECKING:
-    from softhash.images import ImageSet
+    from softhash.data.image_set import ImageSet
 
 
 def bench(
@@ -44,10 +44,10 @@ def bench(
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
 ) -> None:
     """Run every cell of a grid that is not in the results yet."""
-    from softhash.benchmark import expand, run_grid
-    from softhash.cli._progress import progress_of
-    from softhash.fitting import Options
-    from softhash.recipe import read_toml
+    from softhash.cli._progress import show_progress
+    from softhash.experiments.cells import expand, run_grid
+    from softhash.training.fit import Options
+    from softhash.training.recipe import read_toml
 
     content = read_toml(recipe)
     grid = {**content.get("grid", {}), **_asked_for(only, bits, seeds)}
@@ -56,11 +56,11 @@ def bench(
     for note in split.notes:
         warn(note)
     output.mkdir(parents=True, exist_ok=True)
-    with progress_of("pictures") as progress:
-        options = Options(device=device, progress=progress, notes=warn)
+    with show_progress("pictures") as progress:
+        options = Options(device=device, progress=progress, warn=warn)
         results = output / "results.jsonl"
         failed = run_grid(
-            recipes, split, results, options, told=_Teller(), sheets=sheets, rescore=rescore
+            recipes, split, results, options, on_cell=_CellPrinter(), sheets=sheets, rescore=rescore
         )
     if failed:
         fail(f"{len(failed)} of {len(recipes)} cells failed; the others are in {output}", code=1)
@@ -84,8 +84,8 @@ def _whole_number(text: str) -> int:
 
 
 def _read(data: str, format: str | None, concepts: int | None, labelled: bool) -> "ImageSet":
-    from softhash.formats import detect
-    from softhash.images import ImageSet
+    from softhash.data.formats import detect
+    from softhash.data.image_set import ImageSet
 
     if concepts is None:
         images = ImageSet.read(data, format)
@@ -97,7 +97,7 @@ def _read(data: str, format: str | None, concepts: int | None, labelled: bool) -
     return images
 
 
-class _Teller:
+class _CellPrinter:
     """Says what a cell reached, and how long the rest will take if it goes on like this."""
 
     def __init__(self) -> None:

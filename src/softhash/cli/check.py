@@ -9,7 +9,7 @@ from softhash.cli._output import print_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from softhash.inspection import Inspection
+    from softhash.data.inspection import Inspection
 
 NAMES_SHOWN = 5
 BAR = 40  # characters of the longest bar
@@ -23,12 +23,12 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Look through a collection: counts, labels; missing, broken, duplicate, label-less files."""
-    from softhash.cli._progress import progress_of
-    from softhash.images import ImageSet
-    from softhash.inspection import inspect
+    from softhash.cli._progress import show_progress
+    from softhash.data.image_set import ImageSet
+    from softhash.data.inspection import inspect
 
     images = ImageSet.read(data, format)
-    with progress_of("opening pictures") as progress:
+    with show_progress("opening pictures") as progress:
         found = inspect(images, progress=progress)
     if as_json:
         print_json(found.as_dict())

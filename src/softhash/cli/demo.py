@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from softhash.cli._answer import Answer
-    from softhash.hasher import Hasher
-    from softhash.images import ImageSet
+    from softhash.data.image_set import ImageSet
+    from softhash.data.splits.split import Split
+    from softhash.evaluation.report import Report
     from softhash.index import HammingIndex
-    from softhash.protocols.splits import Split
-    from softhash.report import Report
+    from softhash.model.hasher import Hasher
 
 BITS = 48
 QUERIES, COLUMNS = 5, 10  # rows of the contact sheet, and pictures in each
@@ -31,7 +31,7 @@ def demo(
     """Draw a collection, train IDHN on it, index, search and measure; write pages and figures."""
     from rich.console import Console
 
-    from softhash.images import ImageSet
+    from softhash.data.image_set import ImageSet
 
     console = Console(highlight=False, soft_wrap=True)
     images = ImageSet.read(_draw(folder / "scenes", count))
@@ -59,18 +59,18 @@ def demo(
 
 def _draw(folder: Path, count: int) -> Path:
     """Draw the scenes unless they are there."""
-    from softhash import scenes
-    from softhash.cli._progress import progress_of
-    from softhash.scenes.collection import METADATA
+    from softhash.cli._progress import show_progress
+    from softhash.data import scenes
+    from softhash.data.scenes.collection import METADATA
 
     if not (folder / METADATA).exists():
-        with progress_of("drawing scenes") as progress:
+        with show_progress("drawing scenes") as progress:
             scenes.write(folder, count, progress=lambda done: progress(done, count))
     return folder
 
 
 def _save_sheet(images: "ImageSet", positions: range, path: Path) -> None:
-    from softhash.sheets import contact_sheet
+    from softhash.plots.contact_sheet import contact_sheet
 
     contact_sheet([images.open(i) for i in positions], columns=8).save(path)
 
@@ -78,18 +78,18 @@ def _save_sheet(images: "ImageSet", positions: range, path: Path) -> None:
 def _train(split: "Split", folder: Path) -> "Hasher":
     """Train a head on the train set's features, unless an earlier demo left the same model."""
     from softhash import __version__
-    from softhash.cli._progress import progress_of
-    from softhash.fitting import Options, fit, hasher_of
-    from softhash.hasher import Hasher
-    from softhash.recipe import Recipe
+    from softhash.cli._progress import show_progress
+    from softhash.model.hasher import Hasher
+    from softhash.training.fit import Options, build_hasher, fit
+    from softhash.training.recipe import Recipe
 
-    recipe = Recipe.of(method="idhn", bits=BITS, epochs=20)
+    recipe = Recipe.with_defaults(method="idhn", bits=BITS, epochs=20)
     settings = recipe.as_dict() | {"softhash": __version__}
     card = {"data": "drawn scenes", "split": {"sha256": split.sha256}, "settings": settings}
     if not _is_trained(folder / "model", card):
-        with progress_of("features of the train set") as progress:
+        with show_progress("features of the train set") as progress:
             options = Options(cache=folder / "cache", progress=progress)
-            hasher = fit(hasher_of(recipe), split.train, recipe=recipe, options=options)
+            hasher = fit(build_hasher(recipe), split.train, recipe=recipe, options=options)
         hasher.save(folder / "model", force=True, card=card)
     return Hasher.load(folder / "model")
 
@@ -99,7 +99,7 @@ def _is_trained(folder: Path, card: dict[str, Any]) -> bool:
     import json
 
     from softhash.errors import InputError
-    from softhash.hasher import Hasher
+    from softhash.model.hasher import Hasher
 
     try:
         return bool(Hasher.load(folder).config["card"] == json.loads(json.dumps(card)))
@@ -109,11 +109,11 @@ def _is_trained(folder: Path, card: dict[str, Any]) -> bool:
 
 def _index(hasher: "Hasher", images: "ImageSet", folder: Path) -> "HammingIndex":
     """Index the pictures; an index of an earlier demo is brought up to date."""
-    from softhash.cli._progress import progress_of
-    from softhash.index.updating import update
+    from softhash.cli._progress import show_progress
+    from softhash.index.update import update
 
     index = _open(hasher, folder)
-    with progress_of("indexing", "pictures") as progress:
+    with show_progress("indexing", "pictures") as progress:
         update(index, images, force=True, progress=progress)
     return index
 
@@ -122,13 +122,13 @@ def _open(hasher: "Hasher", folder: Path) -> "HammingIndex":
     """Open the demo's index, or make it anew where it is of another model."""
     import shutil
 
+    from softhash.errors import ModelMismatchError
     from softhash.index import HammingIndex
-    from softhash.index.items import OtherModelError
 
     if folder.exists():
         try:
             return HammingIndex.open(folder, hasher, writable=True)
-        except OtherModelError:
+        except ModelMismatchError:
             shutil.rmtree(folder)
     return HammingIndex.create(folder, hasher)
 
@@ -157,8 +157,8 @@ def _search(console: "Console", index: "HammingIndex", queries: "ImageSet", fold
 
 def _save_hits(answers: "list[Answer]", path: Path) -> None:
     """Write the answers as a contact sheet, a row each, framed as in the paper."""
-    from softhash.decoding import open_image
-    from softhash.sheets import QUERY, contact_sheet
+    from softhash.data.decoding import open_image
+    from softhash.plots.contact_sheet import QUERY, contact_sheet
 
     pictures, frames = [], []
     for answer in (answer.first_hits(COLUMNS - 1) for answer in answers):
@@ -172,13 +172,13 @@ def _codes(index: "HammingIndex", split: "Split") -> tuple[Any, ...]:
     """Encode the queries; the database's codes are in the index."""
     import numpy as np
 
-    from softhash.cli._progress import progress_of
+    from softhash.cli._progress import show_progress
 
     names = split.database.file_names
     ids = index.store.find_names(names)
     items = index.store.get([ids[name] for name in names])
     database = np.array([list(item.code) for item in items], np.uint8)
-    with progress_of("encoding queries", "pictures") as progress:
+    with show_progress("encoding queries", "pictures") as progress:
         queries = index.hasher.encode(split.query, progress=progress)
     return queries, database, split.query.labels, split.database.labels
 

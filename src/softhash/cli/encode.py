@@ -10,9 +10,9 @@ from softhash.cli._collection import read_collection
 from softhash.cli._output import say, warn
 
 if TYPE_CHECKING:
-    from softhash.hasher import Hasher
-    from softhash.images import ImageSet
+    from softhash.data.image_set import ImageSet
     from softhash.model.encoding import Encoded
+    from softhash.model.hasher import Hasher
 
 
 def encode(
@@ -32,7 +32,7 @@ def encode(
 ) -> None:
     """Encode pictures as binary codes; those that cannot be read are skipped and named."""
     from softhash.files import check_free, write_whole
-    from softhash.hasher import Hasher
+    from softhash.model.hasher import Hasher
 
     for path in filter(None, (output, ids)):
         check_free(path, force=force)
@@ -51,8 +51,8 @@ def _read(images: str) -> "ImageSet":
     """Read a collection; a single picture is one too."""
     import numpy as np
 
-    from softhash.formats._files import IMAGE_SUFFIXES
-    from softhash.images import ImageSet
+    from softhash.data.formats._files import IMAGE_SUFFIXES
+    from softhash.data.image_set import ImageSet
 
     path = Path(images)
     if path.is_file() and path.suffix.lower() in IMAGE_SUFFIXES:
@@ -64,13 +64,13 @@ def _encode(
     hasher: "Hasher", collection: "ImageSet", batch_size: int | None, device: str
 ) -> "Encoded":
     """Encode with progress, and tell what became of it."""
-    from softhash.cli._progress import progress_of
+    from softhash.cli._progress import show_progress
     from softhash.errors import InputError
 
     if hasher.backbone is None:
-        raise InputError("this model hashes features, not pictures; use Hasher.encode in Python")
+        raise InputError("this model hashes features, not pictures", "use Hasher.encode in Python")
     started = time.monotonic()
-    with progress_of("encoding", "pictures") as progress:
+    with show_progress("encoding", "pictures") as progress:
         found = hasher.encode_readable(
             collection, batch_size=batch_size, device=device, progress=progress
         )
@@ -80,7 +80,9 @@ def _encode(
     if found.broken:
         warn(f"{len(found.broken):,} of {len(collection):,} pictures cannot be read")
     if not len(found.values):
-        raise InputError(f"none of the {len(collection):,} pictures can be read; nothing is saved")
+        raise InputError(
+            f"none of the {len(collection):,} pictures can be read", "nothing is saved"
+        )
     say(f"{len(found.values):,} pictures in {seconds:,.1f} s: {len(found.values) / seconds:,.0f}/s")
     return found
 

@@ -10,7 +10,7 @@ from softhash.cli._output import print_json, say, warn
 from softhash.errors import UsageError
 
 if TYPE_CHECKING:
-    from softhash.report import Report
+    from softhash.evaluation.report import Report
 
 CODES_HELP = "`.npy`: packed uint8, or one column a bit."
 LABELS_HELP = "`.npy`: 0 and 1, one column a class."
@@ -61,7 +61,7 @@ def evaluate(
         split = (protocol, split_seed)
         report = _of_model(model, data, format, split, device, options)
     elif rescore:
-        raise UsageError("--rescore needs a model's real-valued outputs; give MODEL and DATA")
+        raise UsageError("--rescore needs a model's real-valued outputs", "give MODEL and DATA")
     elif bits is not None and all(arrays):
         report = _of_codes(arrays, bits, layout, device, options)  # type: ignore[arg-type]
     else:
@@ -83,7 +83,7 @@ def evaluate(
 
 
 def _curve_points() -> Sequence[int]:
-    from softhash.evaluation import CURVE_POINTS
+    from softhash.evaluation.evaluate import CURVE_POINTS
 
     return CURVE_POINTS
 
@@ -95,9 +95,9 @@ def _of_codes(
     device: str,
     options: dict[str, Any],
 ) -> "Report":
-    from softhash.arrays import read_codes, read_labels
+    from softhash.data.arrays import read_codes, read_labels
     from softhash.devices import pick_device, to_device
-    from softhash.evaluation import evaluate_codes
+    from softhash.evaluation.evaluate import evaluate_codes
     from softhash.hamming import check_rows
 
     sides = (
@@ -122,10 +122,10 @@ def _of_model(
     """Evaluate on the split that the model was trained with, unless another is asked for."""
     from dataclasses import replace
 
-    from softhash.cli._progress import progress_of
-    from softhash.evaluation import evaluate as measure
-    from softhash.hasher import Hasher
-    from softhash.images import ImageSet
+    from softhash.cli._progress import show_progress
+    from softhash.data.image_set import ImageSet
+    from softhash.evaluation.evaluate import evaluate as measure
+    from softhash.model.hasher import Hasher
 
     hasher = Hasher.load(model)
     trained = hasher.config["card"].get("split", {})
@@ -134,7 +134,7 @@ def _of_model(
     parts = ImageSet.read(data, format).split(protocol, seed=seed)
     if trained and trained["sha256"] != parts.sha256:
         warn("this is not the split the model was trained with: queries may have been trained on")
-    with progress_of("encoding") as progress:
+    with show_progress("encoding") as progress:
         report = measure(
             hasher, parts.query, parts.database, device=device, progress=progress, **options
         )

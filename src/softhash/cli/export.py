@@ -21,7 +21,7 @@ def export(
     if to not in TARGETS:
         raise unknown_name("target", to, TARGETS)
     from softhash.files import check_free
-    from softhash.hasher import Hasher
+    from softhash.model.hasher import Hasher
 
     check_free(output, force=force)
     hasher = Hasher.load(model)

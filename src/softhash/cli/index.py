@@ -12,10 +12,10 @@ from softhash.cli._output import print_json, say, warn
 from softhash.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from softhash.hasher import Hasher
-    from softhash.images import ImageSet
+    from softhash.data.image_set import ImageSet
     from softhash.index import HammingIndex
-    from softhash.index.updating import Summary
+    from softhash.index.update import Summary
+    from softhash.model.hasher import Hasher
 
 BROKEN_SHOWN = 10
 
@@ -76,16 +76,16 @@ def _read(images: str, format: str | None, *, force: bool) -> "ImageSet":
     """Read the collection; a folder without any picture empties an index only by force."""
     import numpy as np
 
-    from softhash.formats import folder
-    from softhash.images import ImageSet
+    from softhash.data.formats import folder
+    from softhash.data.image_set import ImageSet
 
     path = Path(images)
     if path.is_dir() and not folder.matches(path):
         if force:
             return ImageSet(path.resolve(), (), np.zeros((0, 0), np.uint8), ())
         raise InputError(
-            f"{images} holds no pictures, so the index is left as it is; is a drive missing? "
-            "--force removes all its items"
+            f"{images} holds no pictures, so the index is left as it is",
+            "is a drive missing? --force removes all its items",
         )
     return read_collection(images, format)
 
@@ -95,8 +95,8 @@ def open_or_create(
     location: str, model: Path | None, bits: int | None = None
 ) -> "Iterator[HammingIndex]":
     """Open an index for writing, or make a new one of the model, or else of so many bits."""
-    from softhash.hasher import Hasher
     from softhash.index import HammingIndex
+    from softhash.model.hasher import Hasher
 
     hasher = Hasher.load(model) if model else None
     if hasher and bits is None:
@@ -106,7 +106,7 @@ def open_or_create(
     elif hasher is None and bits:
         opened = HammingIndex.create(location, bits=bits)
     else:
-        from softhash.model.shipped import default_model
+        from softhash.model.default_model import default_model
 
         opened = HammingIndex.create(location, hasher or Hasher.load(default_model(say)))
     with opened:
@@ -115,8 +115,8 @@ def open_or_create(
 
 def exists(location: str) -> bool:
     """Tell whether there is something to open; a new index may be made in an empty folder."""
+    from softhash.errors import IndexDamagedError
     from softhash.index import HammingIndex
-    from softhash.index.items import IndexDamagedError
 
     if "://" not in location:
         path = Path(location)
@@ -133,8 +133,8 @@ def exists(location: str) -> bool:
 def _check_takes_pictures(hasher: "Hasher") -> None:
     if hasher.backbone is None:
         raise InputError(
-            "this model hashes features, not pictures; make codes with Hasher.encode in Python, "
-            "and give them with --codes"
+            "this model hashes features, not pictures",
+            "make codes with Hasher.encode in Python, and give them with --codes",
         )
 
 
@@ -146,16 +146,16 @@ def _update(
     batch_size: int | None,
     device: str,
 ) -> "Summary":
-    from softhash.cli._progress import progress_of
-    from softhash.index import updating
+    from softhash.cli._progress import show_progress
+    from softhash.index import update as updating
     from softhash.index.changes import plan
 
     try:
-        with progress_of("comparing", "files") as progress:
+        with show_progress("comparing", "files") as progress:
             work = plan(opened.store.scan(), collection, progress=progress)
         updating.check(opened, collection, work, force=force, keep_missing=keep_missing)
-        with progress_of("encoding", "pictures") as progress:
-            return updating.carry_out(
+        with show_progress("encoding", "pictures") as progress:
+            return updating.apply_plan(
                 opened,
                 collection,
                 work,
@@ -186,7 +186,7 @@ def _report(summary: "Summary", location: str, as_json: bool) -> None:
 def _sentence(summary: "Summary") -> str:
     """Say what was done, leaving out what was not.
 
-    >>> from softhash.index.updating import Summary
+    >>> from softhash.index.update import Summary
     >>> _sentence(Summary(40, 0, 2, 0, 1, 0, (), 41, 0.5))
     '40 added, 2 renamed, 1 removed, in 0.5 s (80 pictures/s)'
     """
@@ -200,11 +200,11 @@ def _sentence(summary: "Summary") -> str:
 
 
 def _verify(location: str, as_json: bool) -> None:
-    from softhash.cli._progress import progress_of
+    from softhash.cli._progress import show_progress
     from softhash.index import HammingIndex
 
     with HammingIndex.open(location) as opened:
-        with progress_of("verifying") as progress:
+        with show_progress("verifying") as progress:
             wrong = opened.store.verify(progress)
         items, shown = len(opened), opened.store.location
     if as_json:

@@ -10,25 +10,25 @@ from softhash.errors import unknown_name
 
 
 def _formats() -> dict[str, str]:
-    from softhash.formats import describe
+    from softhash.data.formats import describe
 
     return describe()
 
 
 def _protocols() -> dict[str, str]:
-    from softhash.protocols import describe
+    from softhash.data.splits import describe
 
     return describe()
 
 
 def _methods() -> dict[str, str]:
-    from softhash.methods import describe
+    from softhash.training.methods import describe
 
     return describe()
 
 
 def _backbones() -> dict[str, str]:
-    from softhash.backbones import describe
+    from softhash.model.backbones import describe
 
     return describe()
 

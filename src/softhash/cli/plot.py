@@ -26,9 +26,9 @@ def plot(
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
 ) -> None:
     """Write tables (Markdown, LaTeX), figures and report.html of results."""
+    from softhash.experiments.results import read_results
     from softhash.plots.tables import TIES
     from softhash.plots.writing import REPORT, Choice, write_report
-    from softhash.results import read_results
 
     if ties not in TIES:
         raise unknown_name("tie rule", ties, TIES)
@@ -41,7 +41,7 @@ def plot(
         rows = [row for row in rows if row["recipe"]["method"] in only.split(",")]
     choice = Choice(at.split(","), ties, format.split(","), force, notes=warn)
     if data:
-        from softhash.images import ImageSet
+        from softhash.data.image_set import ImageSet
 
         choice.images = ImageSet.read(data)
     for path in write_report(rows, output, choice):

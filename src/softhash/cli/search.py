@@ -64,8 +64,8 @@ def search(
         raise UsageError("search for one thing: IMAGE, --id ID or --code HEX")
     if rescore and picture is None:
         raise UsageError(
-            "--rescore ranks by a picture's real-valued outputs, which an id or a code has not; "
-            "give IMAGE, or leave --rescore out"
+            "--rescore ranks by a picture's real-valued outputs, which an id or a code has not",
+            "give IMAGE, or leave --rescore out",
         )
     if html:
         check_free(html, force=force)
@@ -97,7 +97,7 @@ def _open(location: str, model: Path | None) -> "HammingIndex":
 
     if model is None:
         return HammingIndex.open(location)
-    from softhash.hasher import Hasher
+    from softhash.model.hasher import Hasher
 
     return HammingIndex.open(location, Hasher.load(model))
 
@@ -123,7 +123,7 @@ def _print_paths(answer: "Answer", end: str) -> None:
 
     for path in answer.paths:
         if path is None:
-            raise InputError("this index holds codes only, no pictures; use --json for its names")
+            raise InputError("this index holds codes only, no pictures", "use --json for its names")
         sys.stdout.buffer.write(os.fsencode(path) + end.encode())
 
 
@@ -132,9 +132,9 @@ def _print(answer: "Answer", thumbnails: bool | None) -> None:
     import sys
 
     from softhash.cli._answer import print_table
-    from softhash.cli._thumbnails import protocol_of, rendered
+    from softhash.cli._thumbnails import choose_protocol, rendered
 
-    protocol = protocol_of(os.environ, is_terminal=sys.stdout.isatty(), wanted=thumbnails)
+    protocol = choose_protocol(os.environ, is_terminal=sys.stdout.isatty(), wanted=thumbnails)
     if protocol:
         sys.stdout.write(rendered(answer, protocol))
     print_table(answer)

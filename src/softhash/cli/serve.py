@@ -23,8 +23,8 @@ def serve(
     ] = None,
 ) -> None:
     """Serve an index: a page to search with, and an API (see /docs)."""
-    from softhash.hasher import Hasher
     from softhash.index import HammingIndex
+    from softhash.model.hasher import Hasher
     from softhash.server import serve as serve_index
 
     hasher = Hasher.load(model) if model else None

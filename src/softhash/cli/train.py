@@ -10,9 +10,9 @@ from softhash.cli._output import say, warn
 from softhash.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from softhash.fitting import Options
-    from softhash.hasher import Hasher
-    from softhash.recipe import Recipe
+    from softhash.model.hasher import Hasher
+    from softhash.training.fit import Options
+    from softhash.training.recipe import Recipe
 
 
 def train(
@@ -49,8 +49,8 @@ def train(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> None:
     """Learn codes from labels, and save the model."""
-    from softhash.model.folders import check_free
-    from softhash.recipe import Recipe
+    from softhash.model.folder import check_free
+    from softhash.training.recipe import Recipe
 
     given = {
         "method": method, "bits": bits, "backbone": backbone, "weights": weights,
@@ -58,7 +58,7 @@ def train(
         "mode": None if finetune is None else ("finetune" if finetune else "frozen"),
     }  # fmt: skip
     chosen = {name: value for name, value in given.items() if value is not None}
-    resolved = Recipe.read(recipe, **chosen) if recipe else Recipe.of(**chosen)
+    resolved = Recipe.read(recipe, **chosen) if recipe else Recipe.with_defaults(**chosen)
     check_free(output, force=force)
     if (data is None) == (features is None):
         raise UsageError("give either DATA, or --features and --labels")
@@ -81,9 +81,9 @@ def _train_on_pictures(
     *,
     force: bool,
 ) -> None:
-    from softhash.distributed import rank
-    from softhash.fitting import fit, hasher_of
-    from softhash.images import ImageSet
+    from softhash.data.image_set import ImageSet
+    from softhash.training.distributed import rank
+    from softhash.training.fit import build_hasher, fit
 
     images = ImageSet.read(data, format)
     card: dict[str, Any] = {"data": {"format": images.format, "images": len(images)}}
@@ -95,7 +95,7 @@ def _train_on_pictures(
             "protocol": split.protocol, "seed": split.seed, "sha256": split.sha256,
             **{name: len(part) for name, part in split.positions.items()},
         }  # fmt: skip
-    hasher = hasher_of(recipe)
+    hasher = build_hasher(recipe)
     if rank() == 0:
         what = f"{recipe.method}, {recipe.bits} bits, on {len(train_set):,} pictures"
         say(f"training {what}{_after(recipe)}")
@@ -105,9 +105,9 @@ def _train_on_pictures(
 
 def _after(recipe: "Recipe") -> str:
     """Name what is trained before the model, where anything is."""
-    if recipe.mode == "frozen" or not recipe.closer:
+    if recipe.mode == "frozen" or not recipe.teacher_zoom:
         return ""
-    return f", after a teacher that sees them {recipe.closer:g} times as large"
+    return f", after a teacher that sees them {recipe.teacher_zoom:g} times as large"
 
 
 def _train_on_features(
@@ -119,8 +119,8 @@ def _train_on_features(
     *,
     force: bool,
 ) -> None:
-    from softhash.arrays import read_features, read_labels
-    from softhash.fitting import fit_features, hasher_of
+    from softhash.data.arrays import read_features, read_labels
+    from softhash.training.fit import build_hasher, fit_features
 
     if labels is None:
         raise UsageError("--features needs --labels, one row an embedding")
@@ -128,8 +128,8 @@ def _train_on_features(
     if len(values) != len(targets):
         raise InputError(f"{features} has {len(values)} rows and {labels} {len(targets)}")
     if recipe.mode != "frozen":
-        raise UsageError("embeddings have no network to fine-tune; leave --finetune away")
-    hasher = hasher_of(recipe, features=values.shape[1])
+        raise UsageError("embeddings have no network to fine-tune", "leave --finetune away")
+    hasher = build_hasher(recipe, features=values.shape[1])
     fit_features(hasher, values, targets, recipe=recipe, options=options)
     card = {"data": {"embeddings": len(values)}, "settings": recipe.as_dict()}
     _save(hasher, output, card, force=force)
@@ -137,7 +137,7 @@ def _train_on_features(
 
 def _save(hasher: "Hasher", output: Path, card: dict[str, Any], *, force: bool) -> None:
     """Save the model; of several processes, which all have the same, the first does it."""
-    from softhash.distributed import rank
+    from softhash.training.distributed import rank
 
     if rank() == 0:
         hasher.save(output, force=force, card=card)
@@ -154,9 +154,9 @@ class _Logged:
         self._board: Any = None
 
     def __enter__(self) -> "Options":
-        from softhash import distributed
-        from softhash.cli._progress import progress_of
-        from softhash.fitting import Options
+        from softhash.cli._progress import show_progress
+        from softhash.training import distributed
+        from softhash.training.fit import Options
 
         distributed.join()
         checkpoint = self._folder / "checkpoint.safetensors"
@@ -165,16 +165,16 @@ class _Logged:
             self._start()
         distributed.wait()
         self._bars = ExitStack()
-        progress = self._bars.enter_context(progress_of("pictures")) if self._leads else None
+        progress = self._bars.enter_context(show_progress("pictures")) if self._leads else None
         if self._leads:
-            self._told = self._bars.enter_context(progress_of("training"))
+            self._report = self._bars.enter_context(show_progress("training"))
         return Options(
             device=self._device,
-            watch=self._watch if self._leads else lambda figures: None,
+            on_epoch=self._on_epoch if self._leads else lambda figures: None,
             progress=progress,
             checkpoint=checkpoint,
             resume=self._resume,
-            notes=warn if self._leads else lambda note: None,
+            warn=warn if self._leads else lambda note: None,
         )
 
     def _start(self) -> None:
@@ -187,12 +187,12 @@ class _Logged:
                 checkpoint.unlink()
         self._board = _tensorboard(Path("runs") / self._output.name)
 
-    def _watch(self, figures: dict[str, Any]) -> None:
+    def _on_epoch(self, figures: dict[str, Any]) -> None:
         import json
 
         with (self._folder / "log.jsonl").open("a") as log:
             log.write(json.dumps(figures) + "\n")
-        self._told(figures["step"], figures["steps"])
+        self._report(figures["step"], figures["steps"])
         if self._board:
             for name in ("loss", "rate", "pictures_per_second"):
                 self._board.add_scalar(name, figures[name], figures["step"])
@@ -200,7 +200,7 @@ class _Logged:
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         import shutil
 
-        from softhash import distributed
+        from softhash.training import distributed
 
         self._bars.close()
         distributed.leave()

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import uint64
 
-from softhash.hamming._compile import Scalar, Width, inlined, kernel
+from softhash._kernels import Scalar, Width, inlined, kernel
 from softhash.hamming._scan import Integers
-from softhash.hamming._words import Words, popcount
+from softhash.hamming.words import Words, popcount
 
 TILE = 1 << 13  # items whose words stay in the second-level cache while all queries pass over them
 LANES = 4  # histograms filled in turn, so that one count does not wait for the one before it

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from softhash.codes import Codes
 from softhash.devices import usable_cores
 from softhash.hamming import _scan
-from softhash.hamming._words import Words, as_words, is_in_words, word_count
+from softhash.hamming.words import Words, as_words, is_in_words, word_count
 
 Result = TypeVar("Result")
 Ranking = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]

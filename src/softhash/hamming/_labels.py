@@ -6,7 +6,7 @@ import numpy.typing as npt
 from softhash.codes import Codes
 from softhash.hamming import _count
 from softhash.hamming._cpu import in_parts
-from softhash.hamming._words import Words, as_words
+from softhash.hamming.words import Words, as_words
 
 Labels = npt.NDArray[np.uint8]
 

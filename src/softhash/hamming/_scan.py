@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import uint64
 
-from softhash.hamming._compile import Scalar, Width, inlined, kernel
-from softhash.hamming._words import Words, lowest_bit, popcount
+from softhash._kernels import Scalar, Width, inlined, kernel
+from softhash.hamming.words import Words, lowest_bit, popcount
 
 POSITION_BITS = 48
 BLOCK = 64  # rows a test: one word of the mask, and few enough to look at one by one

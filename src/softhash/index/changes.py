@@ -11,10 +11,10 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
+from softhash.data.image_set import ImageSet
+from softhash.data.loading import Broken, Progress
 from softhash.devices import usable_cores
-from softhash.images import ImageSet
 from softhash.index.items import Entry
-from softhash.loading import Broken, Progress
 
 HASHED_AT_ONCE = 1024
 NOT_THERE = (-1, -1)
@@ -67,7 +67,7 @@ def plan(
     Files are hashed, in threads, where another time or a name that is new calls for it, and
     `progress` is called with (hashed, to be hashed).
     """
-    status = np.array([status_of(path) for path in _paths(images)], np.int64).reshape(-1, 2)
+    status = np.array([file_status(path) for path in _paths(images)], np.int64).reshape(-1, 2)
     found = _sort(known, images, status)
     fresh = np.flatnonzero(~found.seen & (status[:, 0] >= 0)).tolist()
     sizes = {entry.size for entry in found.gone.values() if entry.sha256}
@@ -177,8 +177,8 @@ def labels_at(images: ImageSet, position: int) -> tuple[str, ...]:
 def entry_at(images: ImageSet, position: int) -> Entry:
     """Collect what is kept of a picture on disk."""
     path = images.path(position)
-    size, modified = status_of(path)
-    labels, digest = labels_at(images, position), sha256_of(path)
+    size, modified = file_status(path)
+    labels, digest = labels_at(images, position), hash_file(path)
     return Entry(images.file_names[position], labels, size, modified, digest or "")
 
 
@@ -187,7 +187,7 @@ def _paths(images: ImageSet) -> Iterator[str]:
     return (f"{root}/{name}" for name in images.file_names)
 
 
-def status_of(path: str | Path) -> Status:
+def file_status(path: str | Path) -> Status:
     """Return size and time of a file; both are below 0 where it is not there."""
     try:
         found = os.stat(path)  # noqa: PTH116 (millions of them: a Path each would double the time)
@@ -196,7 +196,7 @@ def status_of(path: str | Path) -> Status:
     return found.st_size, found.st_mtime_ns
 
 
-def sha256_of(path: Path) -> str | None:
+def hash_file(path: Path) -> str | None:
     """Return the SHA-256 of a file, None where it cannot be read."""
     try:
         with path.open("rb") as file:
@@ -213,7 +213,7 @@ def _digests(
     with ThreadPoolExecutor(usable_cores()) as pool:
         for start in range(0, len(positions), HASHED_AT_ONCE):
             part = positions[start : start + HASHED_AT_ONCE]
-            found.update(zip(part, pool.map(sha256_of, map(images.path, part)), strict=True))
+            found.update(zip(part, pool.map(hash_file, map(images.path, part)), strict=True))
             if progress:
                 progress(len(found), len(positions))
     return found

@@ -3,28 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from softhash.errors import InputError, SofthashError
-
-
-class IndexBusyError(SofthashError):
-    """Another process writes to the index."""
-
-
-class IndexDamagedError(InputError):
-    """A file of the index is not as it was written; the message names it."""
-
-
-class OtherModelError(InputError):
-    """Codes of one model meet an index of another: their distances would mean nothing."""
-
-
-class StoreAwayError(SofthashError):
-    """The server that keeps the index does not answer."""
-
-
-class UnknownItemError(InputError):
-    """No item has that id."""
-
 
 class Entry(NamedTuple):
     """What is kept of a picture beside its code; file name and labels are all that is needed.

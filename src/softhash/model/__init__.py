@@ -1,1 +1,1 @@
-"""What a model is made of on disk and in memory; `softhash.hasher` puts it together."""
+"""What a model is made of on disk and in memory; `softhash.model.hasher` puts it together."""

@@ -11,13 +11,13 @@ from softhash.errors import InputError, SofthashError, UsageError, unknown_name
 
 FORMAT = "softhash model"
 VERSION = 1
-# What softhash.heads has, named without torch.
+# What softhash.model.heads has, named without torch.
 ACTIVATIONS = ("cosine", "identity", "softsign", "tanh")
 LIFTS = ("rbf", "relu")
 
 
 class HeadOptions(TypedDict, total=False):
-    """Settings of a head, all optional; see `softhash.heads.Head`."""
+    """Settings of a head, all optional; see `softhash.model.heads.Head`."""
 
     hidden: int
     dropout: float
@@ -33,8 +33,8 @@ def check_words(words: int, bits: int) -> None:
     """Raise unless codes of so many bits are whole indices of codebooks with so many words."""
     if words < 2 or words & (words - 1) or bits % (words.bit_length() - 1):
         raise UsageError(
-            f"codebooks of {words} words do not fit codes of {bits} bits; give a power of two "
-            "whose logarithm divides the bits"
+            f"codebooks of {words} words do not fit codes of {bits} bits",
+            "give a power of two whose logarithm divides the bits",
         )
 
 
@@ -49,7 +49,7 @@ class ModelConfig:
         size: side of the pictures that the backbone takes, 0 without one.
         mean, std: what its weights expect, of pixel values of 0 to 255.
         hidden, dropout, feature_dropout, activation, lift: the head's settings, see
-            `softhash.heads.Head`.
+            `softhash.model.heads.Head`.
         embedding, words: of a head that quantises, 0 for one whose signs are the code.
         seed: what the initial weights were drawn with.
         classes: the labels it was trained on.
@@ -84,11 +84,11 @@ class ModelConfig:
             raise unknown_name("lift", self.lift, LIFTS)
         for share in (self.dropout, self.feature_dropout):
             if not 0 <= share < 1:
-                raise UsageError(f"dropout is {share}; give a share of 0 or more, below 1")
+                raise UsageError(f"dropout is {share}", "give a share of 0 or more, below 1")
         least = {"features": 1, "hidden": 0, "size": 1 if self.backbone else 0, "embedding": 0}
         for name, value in least.items():
             if getattr(self, name) < value:
-                raise UsageError(f"{name} is {getattr(self, name)}; give at least {value}")
+                raise UsageError(f"{name} is {getattr(self, name)}", f"give at least {value}")
         if self.embedding:
             check_words(self.words, self.bits)
 
@@ -102,7 +102,8 @@ class ModelConfig:
         if self.ranking != "hamming":
             raise UsageError(
                 "this model's codes are indices of codebooks (DQN), and their Hamming distance "
-                "means nothing; `softhash bench` measures such methods by their own distance"
+                "means nothing",
+                "`softhash bench` measures such methods by their own distance",
             )
 
     @property
@@ -134,12 +135,12 @@ class ModelConfig:
         except ValueError as error:
             raise InputError(f"{name} is damaged, it is no JSON: {error}") from None
         if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-            raise InputError(f"{name} is not of a softhash model; give a folder that train wrote")
+            raise InputError(f"{name} is not of a softhash model", "give a folder that train wrote")
         version = content.pop("version", None)
         if version != VERSION:
             raise InputError(
-                f"{name} has version {version}, this softhash reads version {VERSION}; "
-                "upgrade with: pip install -U softhash"
+                f"{name} has version {version}, this softhash reads version {VERSION}",
+                "upgrade with: pip install -U softhash",
             )
         return cls._checked(content, name)
 
@@ -149,11 +150,11 @@ class ModelConfig:
             content = {**_LATER, **content}
             for key, kind in _KINDS.items():
                 if not isinstance(content[key], kind) or isinstance(content[key], bool):
-                    raise InputError(f"{name}: '{key}' is {content[key]!r}; it is damaged")
+                    raise InputError(f"{name}: '{key}' is {content[key]!r}", "it is damaged")
             lists = {key: tuple(content[key]) for key in ("mean", "std", "classes")}
             return cls(**{**content, **lists})
         except KeyError as error:
-            raise InputError(f"{name} lacks {error}; it is damaged") from None
+            raise InputError(f"{name} lacks {error}", "it is damaged") from None
         except (SofthashError, TypeError) as error:
             if isinstance(error, InputError):
                 raise

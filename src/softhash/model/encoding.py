@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softhash.codes import pack, row_bytes
-from softhash.decoding import ImageError
-from softhash.errors import InputError, UsageError, unknown_name
-from softhash.loading import Batch, Broken, Progress
-from softhash.model import sources
+from softhash.data.loading import Batch, Broken, Progress
+from softhash.errors import ImageError, InputError, UsageError, unknown_name
+from softhash.model import inputs
 from softhash.model.config import ModelConfig
 from softhash.model.engines import Engine
 
@@ -51,26 +50,26 @@ def check_kind(kind: str, config: ModelConfig) -> None:
     if kind not in KINDS:
         raise unknown_name("kind of values", kind, KINDS)
     if kind == "features" and config.backbone is None:
-        raise UsageError("a hasher of features computes none; it takes them")
+        raise UsageError("a hasher of features computes none", "it takes them")
 
 
 def feed(
-    source: sources.Source,
+    source: inputs.Source,
     config: ModelConfig,
     batch_size: int | None,
     engine: Engine,
     workers: int | None,
-) -> sources.Feed:
+) -> inputs.Feed:
     """Find out what a source holds, and get ready to hand it over in batches."""
     if batch_size is not None and batch_size < 1:
-        raise UsageError(f"batch_size is {batch_size}; give at least 1")
+        raise UsageError(f"batch_size is {batch_size}", "give at least 1")
     if config.backbone is None:
-        return sources.features(source, config.features, batch_size or FEATURES_AT_ONCE)
-    return sources.pictures(source, config.size, batch_size or engine.batch_size, workers)
+        return inputs.features(source, config.features, batch_size or FEATURES_AT_ONCE)
+    return inputs.pictures(source, config.size, batch_size or engine.batch_size, workers)
 
 
 def run(
-    given: sources.Feed, engine: Engine, kind: str, progress: Progress | None
+    given: inputs.Feed, engine: Engine, kind: str, progress: Progress | None
 ) -> Generator[Encoded, None, None]:
     """Compute what is wanted of every batch; stopping early stops the decoding too."""
     done = 0
@@ -119,6 +118,6 @@ def _refusal(broken: Broken, total: int) -> InputError:
     if total == 1:
         return ImageError(broken.reason)
     return ImageError(
-        f"picture {broken.position} of {total:,}: {broken.reason}; to skip and name such pictures, "
-        "use encode_readable"
+        f"picture {broken.position} of {total:,}: {broken.reason}",
+        "to skip and name such pictures, use encode_readable",
     )

@@ -10,7 +10,7 @@ from softhash.errors import InputError
 from softhash.model.config import ModelConfig
 
 if TYPE_CHECKING:
-    from softhash.network import HashNetwork
+    from softhash.model.network import HashNetwork
 
 Floats = NDArray[np.float32]
 

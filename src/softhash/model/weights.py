@@ -11,7 +11,7 @@ from softhash.errors import InputError
 from softhash.model.config import ModelConfig
 
 if TYPE_CHECKING:
-    from softhash.network import HashNetwork
+    from softhash.model.network import HashNetwork
 
 LAST_LAYER = "head.output.weight"
 
@@ -23,15 +23,15 @@ def build(config: ModelConfig, weights: Any = None) -> "HashNetwork":
     """
     import torch
 
-    from softhash.heads import make_head
-    from softhash.network import HashNetwork
+    from softhash.model.heads import make_head
+    from softhash.model.network import HashNetwork
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         spec = backbone = None
         if config.backbone is not None:
-            from softhash.backbones import BackboneSpec
-            from softhash.backbones import build as build_backbone
+            from softhash.model.backbones import BackboneSpec
+            from softhash.model.backbones import build as build_backbone
 
             sizes = config.features, config.size
             spec = BackboneSpec(config.backbone, *sizes, config.mean, config.std, describe="")
@@ -74,7 +74,7 @@ def to_bytes(network: "HashNetwork") -> bytes:
     found = arrays(network)
     for name, array in found.items():
         if not np.isfinite(array).all():
-            raise InputError(f"the network's {name} holds NaN or infinity; did training diverge?")
+            raise InputError(f"the network's {name} holds NaN or infinity", "did training diverge?")
     return save(found, {"format": "pt"})
 
 

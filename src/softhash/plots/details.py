@@ -4,19 +4,19 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from softhash.experiments.results import Row
 from softhash.plots.groups import Entry, Group, setting_text
-from softhash.results import Row
 
 Facts = list[tuple[str, str]]
 _COUNTED = ("bits", "seed", "settings", "method")
 
 
-def facts_of(group: Group) -> Facts:
+def describe_group(group: Group) -> Facts:
     """Tell the data, the measurement, the settings that all rows share, versions and durations."""
     return [*_data(group.rows), *_measure(group.rows[0]), *_settings(group.rows), *_run(group.rows)]
 
 
-def entries_of(group: Group) -> list[tuple[str, str, int, float]]:
+def list_entries(group: Group) -> list[tuple[str, str, int, float]]:
     """Tell of each method: settings of its own, cells, and the median seconds of training."""
     swept = [
         (f"{sweep.setting} {entry.label}", entry)

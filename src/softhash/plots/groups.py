@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from softhash import published
-from softhash.plots.styles import SHALLOW, name_of, rank_of
-from softhash.results import Row
+from softhash.experiments import paper
+from softhash.experiments.results import Row
+from softhash.plots.styles import SHALLOW, display_name, plot_rank
 
 MODES = {"frozen": "frozen backbone", "finetune": "fine-tuned"}
 SWEPT = 3  # values of a setting that make a sweep; fewer are lines of the table of methods
@@ -40,7 +40,7 @@ class Sweep:
     @property
     def bits(self) -> list[int]:
         """The lengths of code that were run."""
-        return bits_of(self.entries)
+        return list_bits(self.entries)
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class Group:
     @property
     def bits(self) -> list[int]:
         """The lengths of code that the methods were run with."""
-        return bits_of(self.entries)
+        return list_bits(self.entries)
 
 
-def bits_of(entries: Iterable[Entry]) -> list[int]:
+def list_bits(entries: Iterable[Entry]) -> list[int]:
     """List the lengths of code, shortest first."""
     return sorted({row["recipe"]["bits"] for entry in entries for row in entry.rows})
 
@@ -106,7 +106,7 @@ def group_rows(rows: Sequence[Row]) -> list[Group]:
         if any(names[key] == name and key[0] != split for key in parts):
             name = f"{name} (split {split[:8]})"
         entries, sweeps = _sorted_out(part)
-        data = published.data_set(part[0]["contract"])
+        data = paper.data_set(part[0]["contract"])
         slug = "".join(c if c.isalnum() else "-" for c in f"{name}-{mode}".lower())
         slug = "-".join(filter(None, slug.split("-")))
         groups.append(Group(f"{name}, {MODES[mode]}", slug, data, entries, sweeps, part))
@@ -118,9 +118,9 @@ def _network(row: Row) -> tuple[Any, ...]:
 
 
 def _data_name(row: Row) -> str:
-    known = published.data_set(row["contract"])
+    known = paper.data_set(row["contract"])
     if known:
-        return published.title(known)
+        return paper.title(known)
     contract = row["contract"]
     unnamed = f"{contract['classes']} classes, {contract['database']:,} pictures"
     return str(row.get("data", {}).get("name") or unnamed)
@@ -134,7 +134,7 @@ def _sorted_out(rows: Sequence[Row]) -> tuple[list[Entry], list[Sweep]]:
         variants.setdefault(method, {}).setdefault(_key(row["recipe"]), []).append(row)
     backbones = {row["recipe"]["backbone"] for row in rows}
     entries, sweeps = [], []
-    for method in sorted(variants, key=rank_of):
+    for method in sorted(variants, key=plot_rank):
         own = list(variants[method].values())
         found = _sweeps(method, own)
         swept = {id(row) for sweep in found for entry in sweep.entries for row in entry.rows}
@@ -197,7 +197,7 @@ def _entries(
         differing = _differing([other for other in flat if other["backbone"] == backbone])
         parts = [backbone] if several_backbones else []
         parts += [f"{name} {setting_text(values.get(name, 'default'))}" for name in differing]
-        label = f"{name_of(method)} ({', '.join(parts)})" if parts else name_of(method)
+        label = f"{display_name(method)} ({', '.join(parts)})" if parts else display_name(method)
         entries.append(Entry(label, method, backbone, rows))
     return entries
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from softhash.experiments.results import Row
 from softhash.plots.canvas import new_figure, tidy
 from softhash.plots.groups import Entry, Group
-from softhash.plots.styles import Style, styles_of
+from softhash.plots.styles import Style, assign_styles
 from softhash.plots.tables import METRICS, summary
-from softhash.results import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def bits_figure(group: Group, metric: str, cut: str, ties: str) -> "Figure":
     figure = new_figure(7.6, max(4.8, 0.3 + 0.18 * len(group.entries)))  # room for the legend
     panel = figure.subplots()
     ends = []
-    styles = styles_of([entry.method for entry in group.entries])
+    styles = assign_styles([entry.method for entry in group.entries])
     for entry, style in zip(group.entries, styles, strict=True):
         cells = [(bits, summary(entry.of_bits(bits), metric, cut, ties)) for bits in group.bits]
         points = [(bits, cell) for bits, cell in cells if cell]
@@ -121,7 +121,7 @@ def _draw_curves(
     axes: tuple[str, str],
     until: int | None = None,
 ) -> None:
-    styles = styles_of([entry.method for entry in entries])
+    styles = assign_styles([entry.method for entry in entries])
     for number, (entry, style) in enumerate(zip(entries, styles, strict=True)):
         x, y = mean_curve(entry.of_bits(bits), axes, until)
         each = max(len(x) // MARKS, 1)

@@ -5,7 +5,8 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from softhash import __version__, published
+from softhash import __version__
+from softhash.experiments import paper
 from softhash.plots.details import Facts
 
 _STYLE = """
@@ -57,7 +58,7 @@ def page(sections: Sequence[Section], notes: Sequence[str]) -> str:
     links = "".join(f'<a href="#{s.name}">{html.escape(s.title)}</a>' for s in sections)
     said = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in notes)
     body = "".join(map(_section, sections))
-    source = html.escape(str(published.content()["source"]))
+    source = html.escape(str(paper.content()["source"]))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

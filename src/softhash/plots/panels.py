@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from softhash import published
+from softhash.experiments import paper
 from softhash.plots.canvas import new_figure, tidy
 from softhash.plots.groups import Group, Sweep
-from softhash.plots.styles import ACCENTS, name_of
+from softhash.plots.styles import ACCENTS, display_name
 from softhash.plots.tables import METRICS, SETTINGS, Cell, summary
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def sweeps_figure(group: Group, cut: str, ties: str) -> "Figure":
         for bits, colour in zip(sweep.bits, LENGTHS, strict=False):
             _draw_sweep(panel, group, sweep, bits, (cut, ties), colour)
         symbol = SETTINGS.get(sweep.setting, sweep.setting)
-        panel.set_xlabel(f"{symbol} of {name_of(sweep.method)}", fontsize=9)
+        panel.set_xlabel(f"{symbol} of {display_name(sweep.method)}", fontsize=9)
         panel.set_xticks(range(len(sweep.entries)), [entry.label for entry in sweep.entries])
         tidy(panel)
     panels[0].set_ylabel(f"MAP@{cut}", fontsize=9)
@@ -105,9 +105,9 @@ def _printed(
     group: Group, sweep: Sweep, bits: int, cut: str
 ) -> tuple[Sequence[int], Sequence[float]]:
     """Return what the paper prints for IDHN, where it does."""
-    if sweep.method != PAPERS_OWN or cut != published.CUT:
+    if sweep.method != PAPERS_OWN or cut != paper.CUT:
         return [], []
     labels = [entry.label for entry in sweep.entries]
-    found = [published.printed_setting(group.data, sweep.setting, label, bits) for label in labels]
+    found = [paper.printed_setting(group.data, sweep.setting, label, bits) for label in labels]
     there = [(place, one.value) for place, one in enumerate(found) if one]
     return [place for place, _ in there], [value for _, value in there]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from softhash.errors import InputError
+from softhash.plots.contact_sheet import ALL, NONE, QUERY, SOME, frame_colour
 from softhash.plots.groups import Group
-from softhash.sheets import ALL, NONE, QUERY, SOME, frame_colour
 
 if TYPE_CHECKING:
-    from softhash.images import ImageSet
+    from softhash.data.image_set import ImageSet
 
 SIDE, FRAME, GAP = 76, 4, 4  # of a thumbnail, in pixels
 NAMES_WIDTH, HEAD = 168, 132
@@ -29,13 +29,13 @@ class Answer:
     nearest: Sequence[str]
 
 
-def queries_of(group: Group) -> list[str]:
+def list_queries(group: Group) -> list[str]:
     """List the queries whose nearest pictures the rows of the methods name."""
     named = [one["query"] for e in group.entries for row in e.rows for one in row.get("hits", [])]
     return list(dict.fromkeys(named))
 
 
-def answers_of(group: Group, query: str) -> tuple[int, list[Answer]]:
+def find_answers(group: Group, query: str) -> tuple[int, list[Answer]]:
     """Return the longest codes, and what each method found with them and its first seed."""
     bits = max(group.bits)
     answers = []
@@ -73,8 +73,8 @@ def _check_there(names: Sequence[str], place: dict[str, int], images: "ImageSet"
     for name in names:
         if name not in place:
             raise InputError(
-                f"{name}, which the results name, is not in {images.root}; "
-                "give --data the collection that the results are of"
+                f"{name}, which the results name, is not in {images.root}",
+                "give the collection that the results are of",
             )
 
 

@@ -43,27 +43,27 @@ class Style:
     front: int = 2  # what is drawn later lies in front
 
 
-def name_of(method: str) -> str:
+def display_name(method: str) -> str:
     """Spell a method as its paper does.
 
-    >>> name_of("hyp2"), name_of("something-new")
+    >>> display_name("hyp2"), display_name("something-new")
     ('HyP²', 'something-new')
     """
     return NAMES.get(method, method)
 
 
-def rank_of(method: str) -> tuple[int, str]:
+def plot_rank(method: str) -> tuple[int, str]:
     """Give a method its place in tables and legends, for `sorted`."""
     known = list(NAMES)
     return (known.index(method) if method in NAMES else len(known)), method
 
 
-def styles_of(methods: Sequence[str]) -> list[Style]:
+def assign_styles(methods: Sequence[str]) -> list[Style]:
     """Choose a look for each of several lines; a method's first line always has the same one.
 
-    >>> styles_of(["idhn", "dhn"])[1] == styles_of(["dhn"])[0]
+    >>> assign_styles(["idhn", "dhn"])[1] == assign_styles(["dhn"])[0]
     True
-    >>> len(set(styles_of([*NAMES, "one", "more"])))
+    >>> len(set(assign_styles([*NAMES, "one", "more"])))
     34
     """
     taken = {_place(method) for method in methods}
@@ -80,7 +80,7 @@ def styles_of(methods: Sequence[str]) -> list[Style]:
 
 
 def _place(method: str) -> int:
-    return rank_of(method)[0]
+    return plot_rank(method)[0]
 
 
 def _style(place: int) -> Style:

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from softhash import published
 from softhash.errors import InputError, UsageError
+from softhash.experiments import paper
+from softhash.experiments.paper import Printed
+from softhash.experiments.results import Row
 from softhash.plots.groups import Entry, Group, Sweep, with_rescored
-from softhash.plots.styles import SHALLOW, name_of
-from softhash.published import Printed
-from softhash.results import Row
+from softhash.plots.styles import SHALLOW, display_name
 
 METRICS = {"map": "MAP", "wap": "WAP", "acg": "ACG", "ndcg": "NDCG", "precision": "precision"}
 TIES = {
@@ -54,7 +54,7 @@ class Table:
     notes: Sequence[str] = ()
 
 
-def value_of(row: Row, metric: str, cut: str, ties: str) -> float:
+def read_value(row: Row, metric: str, cut: str, ties: str) -> float:
     """Look up a metric at a cut-off, under a tie rule."""
     metrics = row.get("metrics" if ties == "expected" else f"metrics_{ties}")
     if metrics is None:
@@ -62,7 +62,7 @@ def value_of(row: Row, metric: str, cut: str, ties: str) -> float:
     name = f"{metric}@{cut}"
     if name not in metrics:
         cuts = dict.fromkeys(key.partition("@")[2] for key in metrics)
-        raise UsageError(f"the rows have no {name}; they were measured at {', '.join(cuts)}")
+        raise UsageError(f"the rows have no {name}", f"they were measured at {', '.join(cuts)}")
     return float(metrics[name])
 
 
@@ -70,7 +70,7 @@ def summary(rows: Sequence[Row], metric: str, cut: str, ties: str) -> Cell | Non
     """Average over seeds."""
     if not rows:
         return None
-    values = [value_of(row, metric, cut, ties) for row in rows]
+    values = [read_value(row, metric, cut, ties) for row in rows]
     return Cell(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
 
 
@@ -78,8 +78,8 @@ def comparison_table(group: Group, metric: str, cut: str, ties: str) -> Table:
     """Compare methods, a row each, over numbers of bits."""
 
     def beside(entry: Entry, bits: int) -> Printed | None:
-        at_paper = group.data if cut == published.CUT else None
-        return published.printed(at_paper, metric, entry.method, entry.backbone, bits)
+        at_paper = group.data if cut == paper.CUT else None
+        return paper.printed(at_paper, metric, entry.method, entry.backbone, bits)
 
     entries = _lines(group.entries, ties)
     columns = [_column(entries, bits, (metric, cut, ties), beside) for bits in group.bits]
@@ -91,14 +91,14 @@ def sweep_table(group: Group, sweep: Sweep, cut: str, ties: str) -> Table:
     """Compare values of a setting, a row each, over numbers of bits."""
 
     def beside(entry: Entry, bits: int) -> Printed | None:
-        ours = sweep.method == "idhn" and cut == published.CUT
+        ours = sweep.method == "idhn" and cut == paper.CUT
         at_paper = group.data if ours else None
-        return published.printed_setting(at_paper, sweep.setting, entry.label, bits)
+        return paper.printed_setting(at_paper, sweep.setting, entry.label, bits)
 
     entries = _lines(sweep.entries, ties)
     columns = [_column(entries, bits, ("map", cut, ties), beside) for bits in sweep.bits]
     symbol = SETTINGS.get(sweep.setting, sweep.setting)
-    title = f"MAP@{cut} for values of {symbol}: {name_of(sweep.method)}, {group.title}"
+    title = f"MAP@{cut} for values of {symbol}: {display_name(sweep.method)}, {group.title}"
     return _table(title, symbol, entries, sweep.bits, columns, ties)
 
 
@@ -137,7 +137,7 @@ def _same_network(entry: Entry) -> bool:
     """Tell whether the paper's value was had with the network, the start and the mode of ours."""
     recipe = entry.rows[0]["recipe"]
     mode = "frozen" if entry.method in SHALLOW else "finetune"
-    backbones = (published.BACKBONE, "googlenet", "vgg19")
+    backbones = (paper.BACKBONE, "googlenet", "vgg19")
     usual = recipe["backbone"] in backbones and recipe["weights"] == "default"
     return bool(usual and recipe["mode"] == mode)
 

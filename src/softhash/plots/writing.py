@@ -7,22 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from softhash.errors import unknown_name
+from softhash.experiments.results import Row
 from softhash.files import check_free, write_whole
 from softhash.plots.canvas import FORMATS, new_figure, save_figure
-from softhash.plots.details import entries_of, facts_of
+from softhash.plots.details import describe_group, list_entries
 from softhash.plots.groups import Group, group_rows
 from softhash.plots.lines import bits_figure, has_curves, recall_figure, returned_figure
 from softhash.plots.markup import LATEX_HEAD, to_html, to_latex, to_markdown
 from softhash.plots.page import Section, embedded, page
 from softhash.plots.panels import bars_figure, sweeps_figure
-from softhash.plots.retrieval import answers_of, queries_of, retrieval_sheet
+from softhash.plots.retrieval import find_answers, list_queries, retrieval_sheet
 from softhash.plots.tables import Table, comparison_table, sweep_table
-from softhash.results import Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from softhash.images import ImageSet
+    from softhash.data.image_set import ImageSet
 
 TABLES = ("map", "wap", "acg", "ndcg")
 REPORT = "report.html"
@@ -90,7 +90,7 @@ class _Writer:
         tables = self._tables(group)
         self.tables += tables
         section = Section(group.slug, group.title, [to_html(table) for table in tables])
-        section.facts, section.entries = facts_of(group), entries_of(group)
+        section.facts, section.entries = describe_group(group), list_entries(group)
         for name, caption, figure in self._figures(group):
             section.figures.append(self._saved(figure, f"{group.slug}-{name}", caption))
         section.figures += self._sheets(group)
@@ -134,13 +134,13 @@ class _Writer:
 
     def _sheets(self, group: Group) -> list[str]:
         """Draw what each method found for the queries that rows name, where pictures are given."""
-        queries = queries_of(group) if group.entries else []
+        queries = list_queries(group) if group.entries else []
         if queries and self.choice.images is None:
-            self.note("the nearest pictures of queries are drawn when --data gives the pictures")
+            self.note("the nearest pictures of queries are drawn when the collection is given too")
             return []
         sheets = []
         for number, query in enumerate(queries, start=1):
-            bits, answers = answers_of(group, query)
+            bits, answers = find_answers(group, query)
             if not answers or self.choice.images is None:
                 continue
             title = f"The {len(answers[0].nearest)} nearest with {bits} bits: {group.title}"

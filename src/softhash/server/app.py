@@ -11,7 +11,7 @@ from softhash import __version__
 from softhash.errors import UsageError
 from softhash.index import HammingIndex
 from softhash.server.bodies import BodyGuard
-from softhash.server.gate import Gate
+from softhash.server.host_check import HostCheck
 from softhash.server.limits import Limits
 from softhash.server.openapi import describe
 from softhash.server.problems import add_handlers
@@ -32,7 +32,7 @@ def build(
 ) -> FastAPI:
     """Make the application; see `softhash.server.create_app`."""
     if writable and not token:
-        raise UsageError("a server that may be written to needs a token; give one")
+        raise UsageError("a server that may be written to needs a token", "give one")
     service = Service(index, limits, writable, token)
 
     @asynccontextmanager
@@ -57,5 +57,5 @@ def build(
     add_handlers(app)
     describe(app)
     app.add_middleware(BodyGuard, limits=limits)
-    app.add_middleware(Gate, hosts=hosts, measures=service.measures)
+    app.add_middleware(HostCheck, hosts=hosts, measures=service.measures)
     return app

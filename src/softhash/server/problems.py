@@ -10,13 +10,13 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import JSONResponse, Response
 
-from softhash.decoding import ImageError
-from softhash.errors import SofthashError
-from softhash.index.items import (
+from softhash.errors import (
+    ImageError,
     IndexBusyError,
     IndexDamagedError,
-    OtherModelError,
-    StoreAwayError,
+    ModelMismatchError,
+    SofthashError,
+    StoreUnavailableError,
     UnknownItemError,
 )
 
@@ -26,10 +26,10 @@ RETRY = {"Retry-After": "1"}
 # The first that fits counts.
 _OF_ERRORS: Final[tuple[tuple[type[SofthashError], int, str], ...]] = (
     (UnknownItemError, 404, "unknown-item"),
-    (OtherModelError, 409, "other-model"),
+    (ModelMismatchError, 409, "other-model"),
     (ImageError, 422, "no-picture"),
     (IndexBusyError, 503, "busy"),
-    (StoreAwayError, 503, "away"),
+    (StoreUnavailableError, 503, "away"),
     (IndexDamagedError, 500, "damaged"),
     (SofthashError, 422, "invalid"),
 )
@@ -64,11 +64,10 @@ class Problem(HTTPException):
         return JSONResponse(content, self.status_code, headers, media_type=MEDIA_TYPE)
 
 
-def problem_of(error: SofthashError) -> Problem:
-    """Find the status for an error; what its message says after the semicolon is the hint."""
+def build_problem(error: SofthashError) -> Problem:
+    """Build the problem of an error, with the status that its kind has."""
     status, kind = next((s, k) for known, s, k in _OF_ERRORS if isinstance(error, known))
-    detail, _, hint = str(error).partition("; ")
-    return Problem(status, kind, detail, hint, RETRY if status == 503 else None)
+    return Problem(status, kind, error.detail, error.hint, RETRY if status == 503 else None)
 
 
 def defect() -> Problem:
@@ -103,7 +102,7 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(SofthashError)
     async def by_kind(request: Request, error: SofthashError) -> Response:
-        return problem_of(error).response()
+        return build_problem(error).response()
 
 
 def _field(location: tuple[int | str, ...]) -> str:

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softhash.codes import Codes
-from softhash.evaluation import evaluate_codes
+from softhash.evaluation.evaluate import evaluate_codes
+from softhash.evaluation.report import Report
 from softhash.hamming import nearest
 from softhash.index import HammingIndex
 from softhash.index.items import Entry, Hit, Item
-from softhash.report import Report
 from softhash.server.problems import Problem
 from softhash.server.schemas import hit_view, item_view
 

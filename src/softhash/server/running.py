@@ -86,5 +86,5 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(
-            f"cannot listen on {host} port {port}: {reason}; give another with --host or --port"
+            f"cannot listen on {host} port {port}: {reason}", "give another host or port"
         ) from error

@@ -10,8 +10,8 @@ from fastapi import UploadFile
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from softhash.codes import MAX_BITS
+from softhash.hamming.asymmetric import POOL
 from softhash.index.items import Filter, Hit, Item
-from softhash.rescoring import POOL
 from softhash.server.limits import MAX_ID, MAX_K, MAX_LABELS, MAX_OFFSET, MAX_PAGE, MAX_TEXT
 
 Id = Annotated[int, Field(ge=0, le=MAX_ID)]

@@ -11,7 +11,7 @@ import numpy as np
 from fastapi import Request
 
 from softhash.codes import code_bytes, pack, row_bytes
-from softhash.decoding import open_image
+from softhash.data.decoding import open_image
 from softhash.devices import usable_cores
 from softhash.index import HammingIndex
 from softhash.index.items import Hit
@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 SEARCHES_WAITING = 1000
 
 
-class Kept(Generic[Value]):
+class VersionedCache(Generic[Value]):
     """A value that holds as long as the index does not change."""
 
     def __init__(self) -> None:
@@ -61,8 +61,8 @@ class Service:
     writable: bool
     token: str | None
     measures: Measures = field(default_factory=Measures)
-    about: Kept[dict[str, Any]] = field(default_factory=Kept)
-    report: Kept[dict[str, Any]] = field(default_factory=Kept)
+    about: VersionedCache[dict[str, Any]] = field(default_factory=VersionedCache)
+    report: VersionedCache[dict[str, Any]] = field(default_factory=VersionedCache)
     writing: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -142,7 +142,7 @@ class Service:
         u, likely = self.outputs(data)
         code = _code(u)
         hits = self._search(form, outputs=u, rescore=form.rescore)
-        known = self.index.labels_of(data)
+        known = self.index.find_labels(data)
         if known:
             hits = [hit._replace(shared=tuple(x for x in hit.labels if x in known)) for hit in hits]
         answer = self._answer(code, known, hits)
@@ -170,7 +170,7 @@ def _code(u: Floats) -> bytes:
     return code
 
 
-def service_of(request: Request) -> Service:
+def get_service(request: Request) -> Service:
     """Find the service of the application that a request came to."""
     service: Service = request.app.state.service
     return service

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from pathlib import Path
 
-from softhash.decoding import image_size, open_image
+from softhash.data.decoding import image_size, open_image
 
 QUALITY = 85
 
@@ -41,7 +41,7 @@ class Thumbnails:
         return data
 
 
-def tag_of(path: Path, width: int) -> str:
+def content_tag(path: Path, width: int) -> str:
     """Make a tag that changes when the file does; FileNotFoundError where there is none."""
     status = path.stat()
     text = f"{path}\0{status.st_mtime_ns}\0{status.st_size}\0{width}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from softhash.formats._files import IMAGE_SUFFIXES
+from softhash.data.formats._files import IMAGE_SUFFIXES
 from softhash.index import HammingIndex
 from softhash.index.items import Entry, Item
 from softhash.server.problems import Problem

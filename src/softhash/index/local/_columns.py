@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from softhash.codes import Codes
+from softhash.errors import IndexDamagedError
 from softhash.files import sync_folder
-from softhash.hamming._words import Words, word_count
-from softhash.index.items import IndexDamagedError
+from softhash.hamming.words import Words, word_count
 
 COPIED_AT_ONCE = 1 << 16  # records
 
@@ -37,13 +37,13 @@ def check_length(path: Path, records: int, size: int) -> int:
         length = path.stat().st_size
     except FileNotFoundError:
         raise IndexDamagedError(
-            f"{path} is missing; open the index for writing once, and it is made again from the "
-            "items"
+            f"{path} is missing",
+            "open the index for writing once, and it is made again from the items",
         ) from None
     if length < records * size:
         raise IndexDamagedError(
-            f"{path} is damaged: it holds {length // size:,} of {records:,} records; delete it, "
-            "and the next opening for writing makes it again from the items"
+            f"{path} is damaged: it holds {length // size:,} of {records:,} records",
+            "delete it, and the next opening for writing makes it again from the items",
         )
     return length
 

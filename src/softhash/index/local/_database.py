@@ -6,8 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from softhash.errors import InputError, SofthashError, UsageError
-from softhash.index.items import IndexBusyError, IndexDamagedError
+from softhash.errors import IndexBusyError, IndexDamagedError, InputError, SofthashError, UsageError
 from softhash.index.local._rows import decode_text, encode_text
 from softhash.index.store import Meta
 
@@ -145,17 +144,17 @@ def explain(folder: Path, error: sqlite3.Error) -> SofthashError:
     path = folder / ITEMS
     if isinstance(error, sqlite3.ProgrammingError):
         if "closed" in str(error):
-            return UsageError(f"the index {folder} was closed; open it again")
+            return UsageError(f"the index {folder} was closed", "open it again")
         return InputError(f"{path} does not take these values: {error}")
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return IndexBusyError(f"{path} is in use by another process; try again")
+        return IndexBusyError(f"{path} is in use by another process", "try again")
     corrupt = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
     if code & 0xFF in corrupt or code == sqlite3.SQLITE_IOERR_SHORT_READ:
         return IndexDamagedError(
-            f"{path} is damaged ({error}); copy it from a backup, or make the index again"
+            f"{path} is damaged ({error})", "copy it from a backup, or make the index again"
         )
     return InputError(
-        f"cannot work with {path}: {error}; is the disk full, or the folder read-only? "
-        "Everything that was confirmed is safe"
+        f"cannot work with {path}: {error}",
+        "is the disk full, or the folder read-only? Everything that was confirmed is safe",
     )

@@ -20,9 +20,8 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
-from softhash.errors import InputError
+from softhash.errors import IndexBusyError, IndexDamagedError, InputError
 from softhash.files import sync_folder, write_whole
-from softhash.index.items import IndexBusyError, IndexDamagedError
 from softhash.index.local._database import ITEMS, create_database
 from softhash.index.store import Meta
 
@@ -38,9 +37,9 @@ def labels_file(words: int) -> str:
 def create(folder: Path, meta: Meta) -> None:
     """Make an empty index in a neighbour that takes the folder's name when it is on disk."""
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file; an index is a folder: give another name")
+        raise InputError(f"{folder} is a file", "an index is a folder: give another name")
     if folder.exists() and any(folder.iterdir()):
-        raise InputError(f"{folder} exists and is not empty; give another name, or remove it")
+        raise InputError(f"{folder} exists and is not empty", "give another name, or remove it")
     target = folder.resolve()  # a link stays a link
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -70,19 +69,22 @@ def read_bits(folder: Path) -> int:
     """Look whether a folder is an index that this version can read; return its codes' length."""
     if not folder.is_dir():
         what = "is no folder" if folder.exists() else "does not exist"
-        raise InputError(f"{folder} {what}; give an index's folder, as softhash index writes it")
+        raise InputError(f"{folder} {what}", "give an index's folder, as softhash index writes it")
     if not (folder / INDEX).exists():
-        raise InputError(f"{folder} is no index, it has no {INDEX}; make one with softhash index")
+        raise InputError(f"{folder} is no index, it has no {INDEX}", "make one with softhash index")
     form, version, bits = _read_about(folder / INDEX)
     if form != FORMAT:
-        raise InputError(f"{folder / INDEX} says '{form}', not '{FORMAT}'; give an index's folder")
+        raise InputError(
+            f"{folder / INDEX} says '{form}', not '{FORMAT}'", "give an index's folder"
+        )
     if version > VERSION:
         raise InputError(
-            f"{folder} has format version {version}, this softhash reads up to {VERSION}; update it"
+            f"{folder} has format version {version}, this softhash reads up to {VERSION}",
+            "update it",
         )
     if not (folder / ITEMS).exists():
         raise IndexDamagedError(
-            f"{folder / ITEMS} is missing, and with it the items; copy the folder again, whole"
+            f"{folder / ITEMS} is missing, and with it the items", "copy the folder again, whole"
         )
     return bits
 
@@ -95,7 +97,7 @@ def _read_about(path: Path) -> tuple[str, int, int]:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise IndexDamagedError(
-            f"{path} is damaged: it does not say format, version and bits; copy it from a backup"
+            f"{path} is damaged: it does not say format, version and bits", "copy it from a backup"
         ) from error
     return form, version, bits
 
@@ -106,16 +108,16 @@ def take_lock(folder: Path) -> int:
         handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise InputError(
-            f"{folder} cannot be written to: {error.strerror}; open it for reading only, "
-            "or change its permissions"
+            f"{folder} cannot be written to: {error.strerror}",
+            "open it for reading only, or change its permissions",
         ) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(handle)
         raise IndexBusyError(
-            f"{folder} is being written to by another process; wait until it is done, "
-            "or open it for reading"
+            f"{folder} is being written to by another process",
+            "wait until it is done, or open it for reading",
         ) from error
     return handle
 
@@ -139,8 +141,8 @@ def check_confirmed(folder: Path, change: int, at_least: int) -> None:
     if change < at_least:
         raise IndexDamagedError(
             f"{folder / ITEMS}-wal was lost or damaged, and with it the last {at_least - change:,} "
-            f"of {at_least:,} changes; copy the folder again, whole, or delete {LOCK} to go on "
-            "without them"
+            f"of {at_least:,} changes",
+            f"copy the folder again, whole, or delete {LOCK} to go on without them",
         )
 
 

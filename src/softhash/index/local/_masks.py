@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import uint64
 
-from softhash.hamming._compile import kernel
-from softhash.hamming._words import Words, lowest_bit
+from softhash._kernels import kernel
+from softhash.hamming.words import Words, lowest_bit
 
 LIVE = 0  # the bit of a label record that says that an item is there
 CACHED_BYTES = 1 << 28
@@ -67,7 +67,7 @@ def positions(mask: Words, start: int, limit: int) -> Integers:
     return found[: _positions(mask, start, found)]
 
 
-def mask_of(places: Integers, n: int) -> Words:
+def label_mask(places: Integers, n: int) -> Words:
     """Return a packed mask of n bits in which these places are set."""
     mask = np.zeros((n + 63) // 64, np.uint64)
     np.bitwise_or.at(mask, places >> 6, np.uint64(1) << (places & 63).astype(np.uint64))
@@ -119,6 +119,6 @@ class Masks:
         """Count the items of every label number, but for those skipped."""
         n, words = self.labels.shape
         counts = np.zeros(64 * words, np.int64)
-        left_out = mask_of(skipped, n) if len(skipped) else np.empty(0, np.uint64)
+        left_out = label_mask(skipped, n) if len(skipped) else np.empty(0, np.uint64)
         _count(self.labels.reshape(-1), words, left_out, counts)
         return counts

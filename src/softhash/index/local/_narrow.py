@@ -1,7 +1,7 @@
 """Codes that a filter keeps, copied next to each other when it is asked for again."""
 
 from softhash.hamming._scan import count_live
-from softhash.hamming._words import Words
+from softhash.hamming.words import Words
 from softhash.index.items import Filter
 from softhash.index.local._columns import Ids
 from softhash.index.local._masks import positions

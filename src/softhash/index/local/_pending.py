@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from softhash.hamming._words import Words
+from softhash.hamming.words import Words
 from softhash.index.local._columns import Ids
 from softhash.index.local._masks import LIVE
 from softhash.index.local._rows import decode_labels

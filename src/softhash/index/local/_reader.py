@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from softhash.codes import row_bytes
-from softhash.hamming._words import word_count
-from softhash.index.items import IndexDamagedError
+from softhash.errors import IndexDamagedError
+from softhash.hamming.words import word_count
 from softhash.index.local._columns import map_records
 from softhash.index.local._database import (
     ITEMS,
@@ -108,7 +108,8 @@ class Reader:
             if state.bits != self._bits:
                 raise IndexDamagedError(
                     f"{self._folder / INDEX} is damaged: it says {self._bits} bits, but the items "
-                    f"have {state.bits}; correct the number"
+                    f"have {state.bits}",
+                    "correct the number",
                 )
             return self._map(connection, state)
         except IndexDamagedError:  # a file that was replaced meanwhile by a wider one?

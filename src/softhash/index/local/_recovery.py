@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from softhash.codes import row_bytes
-from softhash.hamming._words import word_count
+from softhash.hamming.words import word_count
 from softhash.index.local._columns import check_length, write_new
 from softhash.index.local._database import State
 from softhash.index.local._layout import CODES, labels_file

@@ -18,7 +18,7 @@ import numpy as np
 
 from softhash.codes import Codes, row_bytes
 from softhash.errors import InputError
-from softhash.hamming._words import word_count
+from softhash.hamming.words import word_count
 from softhash.index.items import Entry
 from softhash.index.local import _database, _layout, _recovery
 from softhash.index.local._columns import Column, in_records, map_records, widened, write_new
@@ -238,5 +238,5 @@ class Session:
         except OSError as error:
             name = error.filename or self.folder
             raise InputError(
-                f"cannot write {name}: {error.strerror}; everything that was confirmed is safe"
+                f"cannot write {name}: {error.strerror}", "everything that was confirmed is safe"
             ) from error

@@ -7,12 +7,13 @@ from functools import cached_property
 import numpy as np
 
 from softhash.codes import Codes
+from softhash.errors import UnknownItemError
 from softhash.hamming import nearest
-from softhash.hamming._words import Words
-from softhash.index.items import Filter, Near, UnknownItemError
+from softhash.hamming.words import Words
+from softhash.index.items import Filter, Near
 from softhash.index.local._columns import Ids
 from softhash.index.local._database import State
-from softhash.index.local._masks import LIVE, Masks, mask_of, positions
+from softhash.index.local._masks import LIVE, Masks, label_mask, positions
 from softhash.index.local._narrow import Narrowed
 from softhash.index.local._pending import Pending
 from softhash.index.store import EVERYTHING
@@ -121,7 +122,7 @@ class Snapshot:
 
     @cached_property
     def _outdated(self) -> Words:
-        return mask_of(self.pending.ids, len(self.codes))
+        return label_mask(self.pending.ids, len(self.codes))
 
 
 def _ranked(queries: Words, codes: Words, k: int, mask: Words | None) -> Keys:
@@ -138,7 +139,7 @@ def _renamed(keys: Keys, ids: Ids) -> Keys:
 
 
 def _unknown(ids: Ids) -> UnknownItemError:
-    return UnknownItemError(f"no item has the id {ids[0]}; was it removed?")
+    return UnknownItemError(f"no item has the id {ids[0]}", "was it removed?")
 
 
 def _bytes(words: Words) -> Codes:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from softhash.hamming._words import Words
-from softhash.index.items import IndexDamagedError
+from softhash.errors import IndexDamagedError
+from softhash.hamming.words import Words
 from softhash.index.local._columns import check_length
 from softhash.index.local._database import ITEMS
 from softhash.index.local._layout import CODES, labels_file

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from softhash.codes import Codes, check_packed
-from softhash.errors import InputError
-from softhash.index.items import Entry, UnknownItemError
+from softhash.errors import InputError, UnknownItemError
+from softhash.index.items import Entry
 from softhash.index.local._rows import encode_row, encode_text
 from softhash.index.local._session import Session
 
@@ -41,7 +41,8 @@ class Writer:
         if len(names) < len(entries):
             raise InputError(
                 f"{len(entries) - len(names):,} file names are there twice, such as "
-                f"{_repeated(entries)}; give every item a name of its own"
+                f"{_repeated(entries)}",
+                "give every item a name of its own",
             )
         if not entries:
             return []
@@ -51,7 +52,7 @@ class Writer:
             except sqlite3.IntegrityError:
                 known = [entry.file_name for entry in entries if _find(connection, entry)]
                 raise InputError(
-                    f"{known[0]} is in the index already; use upsert to replace it"
+                    f"{known[0]} is in the index already", "use upsert to replace it"
                 ) from None
 
     def upsert(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
@@ -78,7 +79,7 @@ class Writer:
             for id, entry in entries.items():
                 row = connection.execute("SELECT code FROM items WHERE id = ?", (id,)).fetchone()
                 if row is None:
-                    raise UnknownItemError(f"no item has the id {id}; nothing was changed")
+                    raise UnknownItemError(f"no item has the id {id}", "nothing was changed")
                 rows[id] = entry, row[0]
             # an id is no text, so that it stands for no name while names change places
             connection.executemany(
@@ -88,7 +89,7 @@ class Writer:
                 self._replace(rows)
             except sqlite3.IntegrityError as error:
                 raise InputError(
-                    "a new file name is another item's, or twice among them; nothing was changed"
+                    "a new file name is another item's, or twice among them", "nothing was changed"
                 ) from error
 
     def remove(self, ids: Sequence[int]) -> int:
@@ -113,7 +114,7 @@ class Writer:
         codes = check_packed(np.asarray(codes), self._bits)
         if len(codes) != len(entries):
             raise InputError(
-                f"{len(codes):,} codes came with {len(entries):,} entries; give one each"
+                f"{len(codes):,} codes came with {len(entries):,} entries", "give one each"
             )
         return codes
 

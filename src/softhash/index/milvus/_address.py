@@ -38,7 +38,7 @@ class Address:
             parts = urlsplit(location)
             port = parts.port
         except ValueError:  # a port that is no number, a bracket that is not closed
-            raise UsageError(f"the host or port is not right; write {FORM}") from None
+            raise UsageError("the host or port is not right", f"write {FORM}") from None
         if parts.scheme not in SCHEMES or not parts.hostname:
             raise _wrong("it needs a scheme and a host", parts)
         name = unquote(parts.path).removeprefix("/").removesuffix("/")
@@ -87,4 +87,4 @@ def _credentials(parts: SplitResult) -> tuple[str, str]:
 
 def _wrong(what: str, parts: SplitResult) -> UsageError:
     shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-    return UsageError(f"{shown} is no place of a collection: {what}; write {FORM}")
+    return UsageError(f"{shown} is no place of a collection: {what}", f"write {FORM}")

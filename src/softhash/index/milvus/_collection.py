@@ -10,7 +10,7 @@ from softhash.index.milvus._expressions import both, one_of
 from softhash.index.milvus._server import CONNECT_SECONDS, PATIENCE, answering, connect
 from softhash.index.store import Meta
 
-MOST = 16_384  # results of one search or query, offset included: a limit of Milvus
+MAX_RESULTS = 16_384  # results of one search or query, offset included: a limit of Milvus
 IDS = 1 << 53  # ids are below it: JavaScript holds them, and a billion names hardly ever meet
 WALK_ROWS = 5_000  # rows fetched at a time, which bounds memory
 WRITE_ROWS = 10_000  # rows sent at a time: a few megabytes, Milvus takes up to 64

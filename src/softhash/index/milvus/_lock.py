@@ -5,8 +5,8 @@ import fcntl
 import hashlib
 import os
 
+from softhash.errors import IndexBusyError
 from softhash.files import cache_folder
-from softhash.index.items import IndexBusyError
 from softhash.index.milvus._address import Address
 
 
@@ -33,7 +33,7 @@ class WriteLock:
         except BlockingIOError:
             self.release()
             raise IndexBusyError(
-                f"another process writes to {address}; wait until it ends, or open it for reading"
+                f"another process writes to {address}", "wait until it ends, or open it for reading"
             ) from None
 
     def release(self) -> None:

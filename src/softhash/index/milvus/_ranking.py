@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from softhash.errors import UsageError
 from softhash.index.items import Near
-from softhash.index.milvus._collection import IDS, MOST, Collection
+from softhash.index.milvus._collection import IDS, MAX_RESULTS, Collection
 from softhash.index.milvus._expressions import both
 
 SPARE = 64  # fetched beyond what is asked for: most ties at the cut end within them
@@ -13,9 +13,10 @@ HITS = 1_000_000  # of one call: 12 MB
 
 def check_window(k: int, offset: int) -> None:
     """Raise when Milvus does not look that far."""
-    if offset + k > MOST:
+    if offset + k > MAX_RESULTS:
         raise UsageError(
-            f"k + offset is {offset + k:,}; Milvus ranks up to {MOST:,} items: ask for fewer"
+            f"k + offset is {offset + k:,}",
+            f"Milvus ranks up to {MAX_RESULTS:,} items: ask for fewer",
         )
 
 
@@ -23,7 +24,7 @@ def rank(
     collection: Collection, codes: Sequence[bytes], first: int, radius: int | None, expression: str
 ) -> list[list[Near]]:
     """Return the `first` nearest to each code, ties in id order, also at the cut."""
-    limit = min(first + SPARE, MOST)
+    limit = min(first + SPARE, MAX_RESULTS)
     bounds = {} if radius is None else {"radius": radius + 1}  # Milvus leaves the radius itself out
     step = max(1, HITS // limit)
     found: list[list[tuple[int, int]]] = []
@@ -61,8 +62,8 @@ def _lowest_ids(
     bounds = {"radius": distance + 1, "range_filter": distance}
     while len(found) < count and low < IDS:
         window = f"id > {low} and id <= {low + width}" if width < IDS else ""
-        [hits] = collection.search([code], MOST, both(expression, window), bounds)
-        if len(hits) == MOST and width > 1:
+        [hits] = collection.search([code], MAX_RESULTS, both(expression, window), bounds)
+        if len(hits) == MAX_RESULTS and width > 1:
             width //= 2
             continue
         found += [id for _, id in hits]

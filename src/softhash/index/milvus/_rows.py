@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from softhash.codes import Codes, row_bytes
-from softhash.errors import InputError
-from softhash.index.items import Entry, IndexDamagedError, Item
+from softhash.errors import IndexDamagedError, InputError
+from softhash.index.items import Entry, Item
 from softhash.index.milvus._address import Address
 from softhash.index.milvus._server import pymilvus
 from softhash.index.store import Meta
@@ -64,16 +64,16 @@ def read_meta(address: Address, description: Mapping[str, Any]) -> Meta:
         version, bits, model = int(said["version"]), int(said["bits"]), str(said["model"])
     except (KeyError, TypeError, ValueError):
         raise InputError(
-            f"{address} was not made by softhash; give the name of another collection"
+            f"{address} was not made by softhash", "give the name of another collection"
         ) from None
     if version > FORMAT_VERSION:
         raise InputError(
-            f"{address} was made by a newer softhash (format {version}, known: {FORMAT_VERSION}); "
-            "update softhash"
+            f"{address} was made by a newer softhash (format {version}, known: {FORMAT_VERSION})",
+            "update softhash",
         )
     wrong = wrong_fields(description, bits)
     if wrong:
-        raise IndexDamagedError(f"{address}: {wrong[0]}; make the index again")
+        raise IndexDamagedError(f"{address}: {wrong[0]}", "make the index again")
     return Meta(bits, model, _property(description, ROOT, ""))
 
 
@@ -103,16 +103,16 @@ def check_entries(entries: Sequence[Entry]) -> None:
     for entry in entries:
         for text in (entry.file_name, entry.sha256, *entry.labels):
             if not is_unicode(text):
-                raise InputError(f"{text!a} is not Unicode; rename the file")
+                raise InputError(f"{text!a} is not Unicode", "rename the file")
             if len(text.encode()) > LONGEST_TEXT:
                 raise InputError(
-                    f"'{text[:40]}…' takes {len(text.encode()):,} bytes; Milvus keeps up to "
-                    f"{LONGEST_TEXT:,}"
+                    f"'{text[:40]}…' takes {len(text.encode()):,} bytes",
+                    f"Milvus keeps up to {LONGEST_TEXT:,}",
                 )
         if len(entry.labels) > MOST_LABELS:
             raise InputError(
-                f"{entry.file_name} has {len(entry.labels):,} labels; Milvus keeps up to "
-                f"{MOST_LABELS:,} of an item"
+                f"{entry.file_name} has {len(entry.labels):,} labels",
+                f"Milvus keeps up to {MOST_LABELS:,} of an item",
             )
 
 

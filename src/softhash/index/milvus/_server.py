@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from softhash.errors import InputError, MissingExtraError, SofthashError
-from softhash.index.items import StoreAwayError
+from softhash.errors import InputError, MissingExtraError, SofthashError, StoreUnavailableError
 from softhash.index.milvus._address import Address
 
 CONNECT_SECONDS = 5.0
@@ -30,7 +29,7 @@ def pymilvus() -> Any:
 
 
 def connect(address: Address) -> Any:
-    """Connect to the server; raise StoreAwayError, within seconds, where none answers."""
+    """Connect to the server; raise StoreUnavailableError, within seconds, where none answers."""
     library = pymilvus()
     try:
         return library.MilvusClient(
@@ -60,10 +59,11 @@ def answering(address: Address) -> Iterator[None]:
         raise _refused(address, error) from error
 
 
-def _away(address: Address) -> StoreAwayError:
-    return StoreAwayError(
-        f"no Milvus answers at {address.server}; start the server, or give another host and port: "
-        f"{address.scheme}://HOST:PORT/{address.collection}"
+def _away(address: Address) -> StoreUnavailableError:
+    return StoreUnavailableError(
+        f"no Milvus answers at {address.server}",
+        f"start the server, or give another host and port: "
+        f"{address.scheme}://HOST:PORT/{address.collection}",
     )
 
 

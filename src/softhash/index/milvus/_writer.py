@@ -33,8 +33,8 @@ class Writer:
             known = twice or list(self._names.ids(names))
             if known:
                 raise InputError(
-                    f"{known[0]} is in the index already, or twice in what is added; "
-                    "use upsert to replace it"
+                    f"{known[0]} is in the index already, or twice in what is added",
+                    "use upsert to replace it",
                 )
             chosen = choose_ids(names, self._names.at)
             ids = [chosen[name] for name in names]
@@ -73,7 +73,7 @@ class Writer:
             taken = [name for name, id in others.items() if id not in entries]
             taken += [name for name, times in Counter(names.values()).items() if times > 1]
             if taken:
-                raise InputError(f"two items would have the name {taken[0]}; each needs its own")
+                raise InputError(f"two items would have the name {taken[0]}", "each needs its own")
             pairs = zip(entries.items(), codes, strict=True)
             self._collection.upsert([_rows.row_of(id, code, entry) for (id, entry), code in pairs])
             self._names.wrote(names)

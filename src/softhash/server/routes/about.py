@@ -9,7 +9,7 @@ from softhash.server import limits as bounds
 from softhash.server.measures import MEDIA_TYPE
 from softhash.server.openapi import problems
 from softhash.server.schemas import About, Health
-from softhash.server.service import Service, service_of
+from softhash.server.service import Service, get_service
 
 router = APIRouter(tags=["about"])
 
@@ -17,7 +17,7 @@ router = APIRouter(tags=["about"])
 @router.get("/api/v1/health", response_model=Health, responses=problems(503))
 async def health(request: Request) -> Response:
     """Tell that the server and its index answer."""
-    service = service_of(request)
+    service = get_service(request)
     items = await service.searches.run(len, service.index)
     return JSONResponse({"status": "ok", "items": items})
 
@@ -25,7 +25,7 @@ async def health(request: Request) -> Response:
 @router.get("/api/v1/index", response_model=About, responses=problems(503))
 async def about(request: Request) -> Response:
     """Describe the index, and say how much may be asked for."""
-    service = service_of(request)
+    service = get_service(request)
     version = await service.version()
     found = await service.about.get(version, service.searches, lambda: _about(service))
     return JSONResponse(found)
@@ -60,6 +60,6 @@ def _about(service: Service) -> dict[str, Any]:
 )
 async def metrics(request: Request) -> Response:
     """Tell Prometheus what happened so far."""
-    service = service_of(request)
+    service = get_service(request)
     items = await service.searches.run(len, service.index)
     return Response(service.measures.text(items), media_type=MEDIA_TYPE)

@@ -7,15 +7,13 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi import Path as InPath
 from starlette.responses import JSONResponse, Response
 
-from softhash.decoding import ImageError
-from softhash.errors import InputError
-from softhash.index.items import UnknownItemError
+from softhash.errors import ImageError, InputError, UnknownItemError
 from softhash.server.limits import MAX_ID, Width
 from softhash.server.openapi import problems
 from softhash.server.problems import Problem
 from softhash.server.schemas import Browse, ItemView, Page, item_view
-from softhash.server.service import Service, service_of
-from softhash.server.thumbnails import tag_of
+from softhash.server.service import Service, get_service
+from softhash.server.thumbnails import content_tag
 
 router = APIRouter(prefix="/api/v1/items", tags=["items"])
 
@@ -26,7 +24,7 @@ KEEP = "private, max-age=300"
 @router.get("", response_model=Page, responses=problems(422, 503))
 async def items(request: Request, wanted: Annotated[Browse, Query()]) -> Response:
     """List items in the order of their ids, page by page."""
-    service = service_of(request)
+    service = get_service(request)
     return JSONResponse(await service.searches.run(_page, service, wanted))
 
 
@@ -42,7 +40,7 @@ def _page(service: Service, wanted: Browse) -> dict[str, Any]:
 @router.get("/{id}", response_model=ItemView, responses=problems(404, 422, 503))
 async def item(request: Request, id: ItemId) -> Response:
     """Fetch an item."""
-    service = service_of(request)
+    service = get_service(request)
     return JSONResponse(item_view(await service.searches.run(service.index.get, id), service.shows))
 
 
@@ -62,7 +60,7 @@ async def image(
     if_none_match: Annotated[str, Header()] = "",
 ) -> Response:
     """Fetch an item's picture as a JPEG of that width, or of its own where that is less."""
-    service = service_of(request)
+    service = get_service(request)
     path, tag = await service.searches.run(_find, service, id, width)
     headers = {"ETag": f'"{tag}"', "Cache-Control": KEEP}
     if tag in if_none_match:
@@ -78,7 +76,7 @@ def _find(service: Service, id: int, width: int) -> tuple[Path, str]:
     name = item.entry.file_name
     try:
         path = service.index.path(item)
-        return path, tag_of(path, width)
+        return path, content_tag(path, width)
     except UnknownItemError:
         raise
     except InputError as error:

@@ -6,7 +6,7 @@ from starlette.responses import JSONResponse, Response
 from softhash.server.openapi import problems
 from softhash.server.quality import quality
 from softhash.server.schemas import Quality
-from softhash.server.service import service_of
+from softhash.server.service import get_service
 
 router = APIRouter(prefix="/api/v1", tags=["about"])
 
@@ -14,7 +14,7 @@ router = APIRouter(prefix="/api/v1", tags=["about"])
 @router.get("/report", response_model=Quality, responses=problems(422, 503))
 async def report(request: Request) -> Response:
     """Search for a sample of the labelled items, and measure what is found by shared labels."""
-    service = service_of(request)
+    service = get_service(request)
     version = await service.version()
     found = await service.report.get(version, service.pictures, lambda: quality(service.index))
     return JSONResponse(found)

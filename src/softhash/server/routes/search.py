@@ -10,7 +10,7 @@ from softhash.server.openapi import FORM, UPLOAD, problems
 from softhash.server.problems import Problem
 from softhash.server.routes.items import ItemId
 from softhash.server.schemas import Answer, Encoding, Ranking, SearchForm
-from softhash.server.service import Service, service_of
+from softhash.server.service import Service, get_service
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
@@ -20,14 +20,14 @@ router = APIRouter(prefix="/api/v1", tags=["search"])
 )
 async def similar(request: Request, id: ItemId, ranking: Annotated[Ranking, Query()]) -> Response:
     """Find the items nearest to one of them."""
-    service, started = service_of(request), time.perf_counter()
+    service, started = get_service(request), time.perf_counter()
     return _timed(await service.searches.run(service.near_item, id, ranking), started)
 
 
 @router.post("/search", response_model=Answer, responses=problems(404, 409, *UPLOAD))
 async def search(request: Request, form: Annotated[SearchForm, Form(**FORM)]) -> Response:
     """Find the items nearest to a picture, to an item or to a code: exactly one of them."""
-    service, started = service_of(request), time.perf_counter()
+    service, started = get_service(request), time.perf_counter()
     if sum(given is not None for given in (form.image, form.id, form.code)) != 1:
         detail = "search for one thing: an image, an id or a code"
         raise Problem(422, "invalid", detail, "send exactly one of these fields")
@@ -49,7 +49,7 @@ async def _found(service: Service, form: SearchForm) -> dict[str, Any]:
 @router.post("/encode", response_model=Encoding, responses=problems(409, *UPLOAD))
 async def encode(request: Request, image: Annotated[UploadFile, File()]) -> Response:
     """Encode a picture, and name the labels that are likely for it."""
-    service = service_of(request)
+    service = get_service(request)
     code, likely = await service.pictures.run(service.encode, await image.read())
     answer = {"code": code.hex(), "bits": service.bits, "model": service.model}
     return JSONResponse(answer | ({"likely": likely} if likely else {}))

@@ -8,13 +8,14 @@ from fastapi import APIRouter, Form, Request
 from fastapi.routing import APIRoute
 from starlette.responses import JSONResponse, Response
 
-from softhash.index.items import Item, UnknownItemError
+from softhash.errors import UnknownItemError
+from softhash.index.items import Item
 from softhash.server import uploads
 from softhash.server.openapi import FORM, UPLOAD, problems
 from softhash.server.problems import Problem
 from softhash.server.routes.items import ItemId
 from softhash.server.schemas import ItemForm, ItemView, item_view
-from softhash.server.service import Service, service_of
+from softhash.server.service import Service, get_service
 
 
 class TokenRoute(APIRoute):
@@ -25,7 +26,7 @@ class TokenRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def checked(request: Request) -> Response:
-            check_token(service_of(request), request.headers.get("authorization", ""))
+            check_token(get_service(request), request.headers.get("authorization", ""))
             return await handle(request)
 
         return checked
@@ -58,7 +59,7 @@ def check_token(service: Service, header: str) -> None:
 )
 async def add(request: Request, form: Annotated[ItemForm, Form(**FORM)]) -> Response:
     """Store a picture below the index's root, under a name that is free, and add it."""
-    service = service_of(request)
+    service = get_service(request)
     name = uploads.safe_name(form.file_name or form.image.filename or "")
     data = await form.image.read()
     labels = tuple(dict.fromkeys(form.label))
@@ -81,7 +82,7 @@ def _add(service: Service, name: str, data: bytes, labels: tuple[str, ...]) -> I
 )
 async def remove(request: Request, id: ItemId) -> Response:
     """Remove an item from the index; its file stays."""
-    service = service_of(request)
+    service = get_service(request)
     await service.searches.run(_remove, service, id)
     return Response(status_code=204)
 

@@ -1,0 +1,22 @@
+"""What commands say of errors: the library's detail, and a hint in terms of options."""
+
+from softhash.errors import AlreadyExistsError, EmptyUpdateError, NoModelError, SofthashError
+
+HINTS: dict[type[SofthashError], str] = {
+    AlreadyExistsError: "use --force to replace it",
+    EmptyUpdateError: (
+        "is it the right folder, and is its drive there? --force removes them from the index, "
+        "--keep-missing keeps them"
+    ),
+    NoModelError: "give the one that made its codes with -m MODEL, or search by --id or --code",
+}
+
+
+def message(error: SofthashError) -> str:
+    """Write an error as one line, its hint in the words of the command line.
+
+    >>> message(AlreadyExistsError("codes.npy exists", "to overwrite it, pass force=True"))
+    'codes.npy exists; use --force to replace it'
+    """
+    hint = HINTS.get(type(error), error.hint)
+    return f"{error.detail}; {hint}" if hint else error.detail

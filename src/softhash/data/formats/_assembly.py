@@ -1,0 +1,102 @@
+"""From what the annotations say to an ImageSet that holds true on disk."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softhash.data.formats._files import Listing, clean_names, several
+from softhash.data.image_set import ImageSet
+from softhash.errors import InputError, unknown_name
+
+_T = TypeVar("_T")
+
+
+def one_of(option: str, value: _T, allowed: Collection[_T]) -> _T:
+    """Pass an option's value through, or say which ones there are."""
+    if value not in allowed:
+        raise unknown_name(option, str(value), map(str, allowed))
+    return value
+
+
+def multi_hot(rows: Sequence[Iterable[int]], classes: int) -> NDArray[np.uint8]:
+    """Turn a list of class numbers for each picture into a label matrix.
+
+    >>> multi_hot([[0, 2], []], 3).tolist()
+    [[1, 0, 1], [0, 0, 0]]
+    """
+    labels = np.zeros((len(rows), classes), dtype=np.uint8)
+    for row, columns in zip(labels, rows, strict=True):
+        row[list(columns)] = 1
+    return labels
+
+
+def named_labels(
+    rows: Sequence[Collection[str]], classes: Sequence[str] | None = None
+) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
+    """Turn the label names of each picture into a matrix and its classes, sorted unless given.
+
+    >>> named_labels([["sky", "sea"], ["sky"]])[1]
+    ('sea', 'sky')
+    """
+    names = tuple(classes) if classes is not None else tuple(sorted(set().union(*rows)))
+    column = {name: i for i, name in enumerate(names)}
+    return multi_hot([[column[name] for name in row] for row in rows], len(names)), names
+
+
+def assemble(
+    root: Path,
+    names: Sequence[str],
+    labels: NDArray[np.uint8],
+    classes: Sequence[str],
+    *,
+    format: str,
+    partition: Mapping[str, ArrayLike] | None = None,
+    notes: Iterable[str] = (),
+) -> ImageSet:
+    """Check the names, merge rows of one file, leave out what is not on disk, build the set.
+
+    Rows of one file are merged into the union of their labels; where they differ, a note says so.
+    `partition` holds row numbers; they become positions in the set, each picture once, in the same
+    order.
+    """
+    names, notes = clean_names(names), list(notes)
+    position: dict[str, int] = {}
+    merged_at = np.array([position.setdefault(name, len(position)) for name in names], np.int64)
+    unique = list(position)
+    if len(unique) < len(names):
+        rows, labels = labels, np.zeros((len(unique), labels.shape[1]), np.uint8)
+        np.maximum.at(labels, merged_at, rows)
+        differ = sorted(set(merged_at[(rows != labels[merged_at]).any(axis=1)].tolist()))
+        if differ:
+            which = several([unique[i] for i in differ])
+            notes.append(f"{len(differ):,} files have rows that differ; labels merged: {which}")
+
+    listing = Listing(root)
+    there = np.array([name in listing for name in unique], dtype=bool)
+    missing = tuple(name for name, found in zip(unique, there, strict=True) if not found)
+    if not there.any():
+        raise InputError(
+            f"none of the {len(unique):,} images that the {format} annotations name is in {root}: "
+            f"{several(missing) or 'they name none'}"
+        )
+    moved_to = np.where(there, np.cumsum(there) - 1, -1)
+    return ImageSet(
+        root=root,
+        file_names=tuple(name for name, found in zip(unique, there, strict=True) if found),
+        labels=labels[there],
+        classes=tuple(classes),
+        format=format,
+        missing=missing,
+        notes=tuple(notes),
+        partition=None
+        if partition is None
+        else {part: _moved(moved_to[merged_at], rows) for part, rows in partition.items()},
+    )
+
+
+def _moved(new: NDArray[np.int64], rows: ArrayLike) -> NDArray[np.int64]:
+    moved = new[np.asarray(rows, dtype=np.int64)]
+    return np.array(list(dict.fromkeys(moved[moved >= 0].tolist())), dtype=np.int64)

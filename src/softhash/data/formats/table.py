@@ -1,0 +1,145 @@
+"""metadata.csv or metadata.jsonl beside the pictures: file_name, and labels or 0/1 columns.
+
+The convention of Hugging Face's imagefolder. `labels` is a list, or text with `;` between the
+labels; without it, every column of 0 and 1 is a label, and an empty cell is a 0. An optional column
+`split` names the parts a picture belongs to, again with `;` between them.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softhash.data.formats._assembly import assemble, named_labels
+from softhash.data.formats._files import parse_json, read_lines, read_text, several
+from softhash.data.image_set import ImageSet
+from softhash.errors import InputError
+
+NAMES = ("metadata.csv", "metadata.jsonl")
+RESERVED = ("file_name", "labels", "label", "split")
+
+_BITS = {"0": 0, "0.0": 0, "False": 0, "1": 1, "1.0": 1, "True": 1}
+
+Row = tuple[str, dict[str, Any]]  # where it stands, and its cells
+
+
+def matches(root: Path) -> bool:
+    """Tell whether the table is there, or is the file given."""
+    if root.is_file():
+        return root.suffix.lower() in (".csv", ".jsonl")
+    return any((root / name).is_file() for name in NAMES)
+
+
+def read(root: Path) -> ImageSet:
+    """Read the table in a folder, or a given .csv or .jsonl file beside its pictures."""
+    path = root
+    if root.is_dir():
+        path = next((root / name for name in NAMES if (root / name).is_file()), root / NAMES[0])
+    rows = list(_json_rows(path) if path.suffix.lower() == ".jsonl" else _csv_rows(path))
+    if not rows:
+        raise InputError(f"{path} has no rows")
+    names = [_file_name(row) for row in rows]
+    columns = list(dict.fromkeys(column for _, cells in rows for column in cells))
+    column = next((name for name in ("labels", "label") if name in columns), None)
+    notes: list[str] = []
+    if column:
+        labels, classes = named_labels([_words(row, column) for row in rows])
+    else:
+        labels, classes, notes = _bit_columns(rows, [c for c in columns if c not in RESERVED])
+    partition: dict[str, list[int]] = {}
+    for i, row in enumerate(rows):
+        for part in _words(row, "split"):
+            partition.setdefault(part, []).append(i)
+    return assemble(
+        path.parent,
+        names,
+        labels,
+        classes,
+        format="table",
+        partition=partition or None,
+        notes=notes,
+    )
+
+
+def named_rows(path: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """Read file names and labels from a .jsonl file, whether the files are there or not."""
+    rows = _json_rows(path)
+    return [(_file_name(row), tuple(dict.fromkeys(_words(row, "labels")))) for row in rows]
+
+
+def _csv_rows(path: Path) -> Iterator[Row]:
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        if len(set(header)) < len(header):
+            raise InputError(f"{path} has two columns of one name", "rename one of them")
+        for cells in reader:
+            if len(cells) > len(header):
+                raise InputError(
+                    f"{path} line {reader.line_num} has {len(cells)} cells, but the header has "
+                    f"{len(header)}",
+                    "put text that holds a comma into quotes",
+                )
+            if cells:
+                yield f"{path} line {reader.line_num}", dict(zip(header, cells, strict=False))
+    except csv.Error as error:
+        raise InputError(f"{path} line {reader.line_num} is not CSV: {error}") from None
+
+
+def _json_rows(path: Path) -> Iterator[Row]:
+    for number, line in read_lines(path):
+        where = f"{path} line {number}"
+        cells = parse_json(line, where)
+        if not isinstance(cells, dict):
+            raise InputError(f"{where} is no object", 'write {"file_name": …, "labels": […]}')
+        yield where, cells
+
+
+def _file_name(row: Row) -> str:
+    where, cells = row
+    name = cells.get("file_name")
+    if not isinstance(name, str):
+        raise InputError(f"{where} has no file_name", f"its columns are {several(list(cells))}")
+    return name
+
+
+def _words(row: Row, column: str) -> list[str]:
+    where, cells = row
+    cell = cells.get(column)
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        cell = parse_json(cell, f"the list in {where}")
+    if isinstance(cell, str):
+        cell = cell.split(";")
+    words = cell if isinstance(cell, list) else [] if cell is None else [cell]
+    if not all(isinstance(word, str | int) for word in words):
+        raise InputError(f"{where} has {ascii(cell)[:60]} as {column}", "write a list of names")
+    return [text for word in words if (text := str(word).strip())]
+
+
+def _bit_columns(
+    rows: list[Row], columns: list[str]
+) -> tuple[NDArray[np.uint8], tuple[str, ...], list[str]]:
+    """Find the columns that hold 0 and 1, and note the others."""
+    labels, classes, others = [], [], []
+    for column in columns:
+        cells = ["" if (cell := row.get(column)) is None else str(cell).strip() for _, row in rows]
+        wrong = [i for i, cell in enumerate(cells) if cell and cell not in _BITS]
+        if any(cell in _BITS for cell in cells):
+            if wrong:
+                where, value = rows[wrong[0]][0], cells[wrong[0]]
+                raise InputError(
+                    f"{where} has {ascii(value)[:60]} in column {column!r}, "
+                    "which elsewhere holds 0 and 1",
+                    "correct it, or list the labels in a column 'labels'",
+                )
+            classes.append(column)
+            labels.append([_BITS.get(cell, 0) for cell in cells])
+        else:
+            others.append(column)
+    notes = [f"columns without 0 and 1 are no labels: {several(others)}"] if others else []
+    matrix = np.array(labels, np.uint8).reshape(len(labels), len(rows)).T
+    return np.ascontiguousarray(matrix), tuple(classes), notes

@@ -1,0 +1,164 @@
+"""A labelled collection of pictures.
+
+>>> import numpy as np
+>>> labels = np.array([[1, 1], [0, 0]])
+>>> images = ImageSet(Path("photos"), ("a.jpg", "b.jpg"), labels, ("sea", "sky"))
+>>> images
+ImageSet(2 images, 2 classes, 1.00 labels an image, 1 without labels; table in photos)
+>>> images.select(images.without_labels).file_names
+('b.jpg',)
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from softhash.data.decoding import MAX_PIXELS, ImageSource, image_size, open_image
+from softhash.errors import ImageError, InputError
+
+if TYPE_CHECKING:
+    from softhash.data.splits.split import Split
+
+__all__ = ["MAX_PIXELS", "ImageError", "ImageSet", "ImageSource", "image_size", "open_image"]
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSet:
+    """File names, a multi-hot label matrix and the names of its columns.
+
+    Attributes:
+        root: the folder that the file names are relative to.
+        file_names: one a picture, with `/` between the parts.
+        labels: (n, c) multi-hot, uint8; a row of zeros is a picture without labels.
+        classes: the name of each column.
+        format: the layout the set was read from.
+        missing: files the annotations name and the folder lacks; they are in no other attribute.
+        notes: one line for anything else that was left out or repaired.
+        partition: positions by the names the data set gives its own split, or None.
+
+    """
+
+    root: Path
+    file_names: tuple[str, ...]
+    labels: NDArray[np.uint8]
+    classes: tuple[str, ...]
+    format: str = "table"
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    partition: Mapping[str, NDArray[np.int64]] | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        labels = np.asarray(self.labels)
+        expected = (len(self.file_names), len(self.classes))
+        if labels.shape != expected:
+            raise InputError(
+                f"labels have the shape {labels.shape}, but {expected[0]} file names and "
+                f"{expected[1]} classes need {expected}"
+            )
+        if labels.size and not ((labels == 0) | (labels == 1)).all():
+            raise InputError("labels hold other values than 0 and 1", "give a multi-hot matrix")
+        if len(set(self.classes)) < len(self.classes):
+            twice = sorted({name for name in self.classes if self.classes.count(name) > 1})
+            raise InputError(
+                f"classes are named twice: {', '.join(twice[:5])}", "rename one of each"
+            )
+        object.__setattr__(self, "labels", labels.astype(np.uint8, copy=False))
+
+    @classmethod
+    def read(
+        cls, path: str | os.PathLike[str], format: str | None = None, **options: object
+    ) -> "ImageSet":
+        """Read a collection from a folder, or from a file that lists it.
+
+        Args:
+            path: a folder (its layout is detected), a metadata.csv, .jsonl or .json file, or
+                `scenes`, the built-in drawn collection.
+            format: one of `softhash.data.formats.FORMATS`, where detection is not wanted.
+            options: the named arguments of that format's reader, such as `difficult="drop"` for
+            VOC.
+
+        """
+        from softhash.data import (  # the readers build ImageSets: they import this module
+            formats,
+            scenes,
+        )
+
+        path = Path(path)
+        if path == Path("scenes") and not path.exists():
+            path = scenes.built_in()
+        return formats.read(path, format, **options)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the set as a table, metadata.csv by default, that `read` reads back.
+
+        Names in a table are relative to its folder, so `path` must be `root` or a folder above it,
+        or a .csv or .jsonl file there. A .csv keeps every class in its order; a .jsonl is easier to
+        read, but its classes come back sorted and without those that no picture has.
+        """
+        from softhash.data.formats._writing import write
+
+        return write(self, Path(path), force=force)
+
+    def __len__(self) -> int:
+        return len(self.file_names)
+
+    def __repr__(self) -> str:
+        mean = self.labels.sum() / max(len(self), 1)
+        parts = [f"{len(self):,} images", f"{len(self.classes)} classes"]
+        parts.append(f"{mean:.2f} labels an image")
+        parts.append(f"{int(self.without_labels.sum()):,} without labels")
+        parts += [f"{len(self.missing):,} missing"] if self.missing else []
+        parts += [f"{len(self.notes)} notes"] if self.notes else []
+        return f"ImageSet({', '.join(parts)}; {self.format} in {self.root})"
+
+    @property
+    def without_labels(self) -> NDArray[np.bool_]:
+        """The pictures that have no label, as a mask."""
+        return np.logical_not(self.labels.any(axis=1))
+
+    def path(self, position: int) -> Path:
+        """Where the picture lies."""
+        return self.root / self.file_names[position]
+
+    def open(self, position: int, size: tuple[int, int] | int | None = None) -> Image.Image:
+        """Open one picture in RGB; see `open_image`."""
+        return open_image(self.path(position), size=size)
+
+    def select(self, which: Sequence[int] | NDArray[Any]) -> "ImageSet":
+        """Take the pictures at these positions, in this order, or those of a boolean mask."""
+        chosen = np.asarray(which)
+        if chosen.dtype == bool:
+            if chosen.shape != (len(self),):
+                raise InputError(f"a mask of shape {chosen.shape} does not fit {len(self)} images")
+            chosen = np.flatnonzero(chosen)
+        chosen = chosen.astype(np.int64)
+        if chosen.size and not (chosen.min() >= 0 and chosen.max() < len(self)):
+            outside = chosen[(chosen < 0) | (chosen >= len(self))]
+            raise InputError(f"position {outside[0]} is not within 0 and {len(self) - 1}")
+        partition = self.partition and {
+            name: np.flatnonzero(np.isin(chosen, part)) for name, part in self.partition.items()
+        }
+        names = tuple(self.file_names[i] for i in chosen)
+        return replace(self, file_names=names, labels=self.labels[chosen], partition=partition)
+
+    def split(
+        self, protocol: str | os.PathLike[str] = "random", *, seed: int = 0, **options: object
+    ) -> "Split":
+        """Split the set: `train, query, database = images.split("random", seed=0)`.
+
+        Args:
+            protocol: one of `softhash.data.splits.PROTOCOLS`, or the path of a .json file that
+                `Split.save` wrote.
+            seed: what the draw depends on, beside the file names.
+            options: the protocol's own, such as `query=500`, and `train_in_database=True`.
+
+        """
+        from softhash.data.splits import draw_split  # which builds on this module
+
+        return draw_split(self, protocol, seed=seed, **options)

@@ -1,0 +1,84 @@
+"""A look through a collection before it is used: what is there, what is missing, what is broken."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softhash.data.duplicates import identical_copies
+from softhash.data.image_set import ImageSet
+from softhash.data.loading import Broken, load
+
+TINY = 8  # pixels a side: decoding to it reads every byte of a picture and costs the least
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """What `inspect` found.
+
+    Attributes:
+        images: the collection.
+        broken: the pictures that cannot be opened, with the reason.
+        copies: groups of positions whose files hold the same bytes.
+
+    """
+
+    images: ImageSet
+    broken: tuple[Broken, ...]
+    copies: tuple[tuple[int, ...], ...]
+
+    @property
+    def labels_per_image(self) -> NDArray[np.int64]:
+        """How many pictures have 0, 1, 2, … labels."""
+        return np.bincount(self.images.labels.sum(axis=1, dtype=np.int64))
+
+    @property
+    def images_per_class(self) -> dict[str, int]:
+        """How many pictures each class has."""
+        counts = self.images.labels.sum(axis=0, dtype=np.int64)
+        return dict(zip(self.images.classes, counts.tolist(), strict=True))
+
+    @property
+    def unlabelled(self) -> list[str]:
+        """The names of the pictures without labels."""
+        return [self.images.file_names[i] for i in np.flatnonzero(self.images.without_labels)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything that was found, for programs."""
+        images, names = self.images, self.images.file_names
+        return {
+            "format": images.format,
+            "images": len(images),
+            "classes": len(images.classes),
+            "labels_per_image_mean": float(images.labels.sum() / max(len(images), 1)),
+            "labels_per_image": self.labels_per_image.tolist(),
+            "images_per_class": self.images_per_class,
+            "partition": {name: len(part) for name, part in (images.partition or {}).items()},
+            "missing": list(images.missing),
+            "broken": [{"file_name": one.file_name, "reason": one.reason} for one in self.broken],
+            "duplicates": [[names[i] for i in group] for group in self.copies],
+            "without_labels": self.unlabelled,
+            "notes": list(images.notes),
+        }
+
+
+def inspect(
+    images: ImageSet,
+    *,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Inspection:
+    """Open every picture and compare their files.
+
+    Args:
+        images: the collection.
+        workers: threads that decode; the cores this process may use by default.
+        progress: called with (pictures opened, pictures in all).
+
+    """
+    broken: list[Broken] = []
+    for batch in load(images, TINY, workers=workers, progress=progress):
+        broken += batch.broken
+    return Inspection(images, tuple(broken), tuple(map(tuple, identical_copies(images))))

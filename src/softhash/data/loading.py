@@ -1,0 +1,201 @@
+"""From a collection to uint8 batches, decoded ahead of whoever uses them.
+
+Decoding runs in threads, not in worker processes: Pillow lets go of Python's lock while it decodes
+and resizes, and holds it for about 2 % of a 500-pixel photo. On two cores threads read 1.8 times
+as many of them as a plain loop, processes 1.6 times, and threads also keep ahead beside a torch
+training loop. They start at once, copy nothing between processes, leave nothing behind, and need
+no `if __name__ == "__main__"` in the script that calls. What they cannot do is outlive a decoder
+that crashes the interpreter; a picture that merely cannot be read is reported and skipped.
+"""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softhash.data.decoding import open_image
+from softhash.data.image_set import ImageSet
+from softhash.devices import usable_cores
+from softhash.errors import ImageError, InputError, UsageError
+
+Size = int | tuple[int, int]
+Progress = Callable[[int, int], None]
+
+THREAD_NAME = "softhash-decode"
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A picture that could not be read; the reason names the file."""
+
+    position: int
+    file_name: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some pictures of a collection, decoded.
+
+    Attributes:
+        positions: where in the collection the pictures are that could be read.
+        pixels: (len(positions), height, width, 3), one picture a position.
+        broken: those of the batch that could not be read.
+
+    """
+
+    positions: NDArray[np.int64]
+    pixels: NDArray[np.uint8]
+    broken: tuple[Broken, ...]
+
+
+def load(
+    images: ImageSet,
+    size: Size,
+    *,
+    batch_size: int = 128,
+    workers: int | None = None,
+    order: Sequence[int] | NDArray[np.integer] | None = None,
+    progress: Progress | None = None,
+) -> Generator[Batch, None, None]:
+    """Decode the pictures of a collection, batch by batch, and a few batches ahead.
+
+    Args:
+        images: the collection.
+        size: what every picture is squeezed to: one side, or (height, width).
+        batch_size: pictures a batch, broken ones included; only the last batch may hold fewer.
+        workers: threads that decode; the cores this process may use by default. 0 decodes in the
+            calling thread, when a batch is asked for.
+        order: the positions to load, in this order; all of them by default.
+        progress: called with (pictures dealt with, pictures in all) before a batch is handed over.
+
+    """
+    height, width = as_height_and_width(size)
+    if batch_size < 1:
+        raise UsageError(f"batch_size is {batch_size}", "give at least 1")
+    if workers is not None and workers < 0:
+        raise UsageError(f"workers is {workers}", "give 0 or more, or leave it out for all cores")
+    positions = _positions(images, order)
+    threads = usable_cores() if workers is None else workers
+    starts = range(0, len(positions), batch_size)
+    chunks = (positions[start : start + batch_size] for start in starts)
+    shape = (height, width, 3)
+    if threads == 0 or len(positions) <= 1:
+        batches = _in_turn(images, shape, chunks)
+    else:
+        ahead = max(2, -(-2 * threads // batch_size))
+        batches = _ahead(images, shape, chunks, min(threads, len(positions)), ahead)
+    return _with_progress(batches, progress, len(positions))
+
+
+def as_height_and_width(size: Size) -> tuple[int, int]:
+    """Read a size given as one side or as (height, width).
+
+    >>> as_height_and_width(224), as_height_and_width((240, 320))
+    ((224, 224), (240, 320))
+    """
+    height, width = size if isinstance(size, tuple) else (size, size)
+    if height < 1 or width < 1:
+        raise UsageError(
+            f"pictures of {height}×{width} have no pixels", "give a size of at least 1"
+        )
+    return height, width
+
+
+def _positions(
+    images: ImageSet, order: Sequence[int] | NDArray[np.integer] | None
+) -> NDArray[np.int64]:
+    if order is None:
+        return np.arange(len(images), dtype=np.int64)
+    given = np.asarray(order)
+    if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
+        raise InputError(
+            f"order has the type {given.dtype} and the shape {given.shape}",
+            "give a list of positions (of a mask: np.flatnonzero(mask))",
+        )
+    outside = given[(given < 0) | (given >= len(images))]
+    if outside.size:
+        raise InputError(f"order holds position {outside[0]}, but there are {len(images)} pictures")
+    return given.astype(np.int64)
+
+
+def _decode(images: ImageSet, position: int, target: NDArray[np.uint8]) -> str | None:
+    """Fill `target` with one picture; the answer is the reason where that is impossible."""
+    try:
+        height, width, _ = target.shape
+        target[:] = np.asarray(open_image(images.path(position), size=(width, height)))
+    except ImageError as error:
+        return str(error)
+    return None
+
+
+def _batch(
+    images: ImageSet,
+    positions: NDArray[np.int64],
+    pixels: NDArray[np.uint8],
+    reasons: Sequence[str | None],
+) -> Batch:
+    whole = np.array([reason is None for reason in reasons], dtype=bool)
+    if whole.all():
+        return Batch(positions, pixels, ())
+    broken = tuple(
+        Broken(int(position), images.file_names[position], reason)
+        for position, reason in zip(positions, reasons, strict=True)
+        if reason is not None
+    )
+    return Batch(positions[whole], pixels[whole], broken)
+
+
+def _in_turn(
+    images: ImageSet, shape: tuple[int, int, int], chunks: Iterable[NDArray[np.int64]]
+) -> Generator[Batch, None, None]:
+    for chunk in chunks:
+        pixels = np.empty((len(chunk), *shape), dtype=np.uint8)
+        reasons = [_decode(images, *job) for job in zip(chunk, pixels, strict=True)]
+        yield _batch(images, chunk, pixels, reasons)
+
+
+def _ahead(
+    images: ImageSet,
+    shape: tuple[int, int, int],
+    chunks: Iterable[NDArray[np.int64]],
+    threads: int,
+    ahead: int,
+) -> Generator[Batch, None, None]:
+    """Keep `ahead` batches in the making while the one before them is used."""
+    making: deque[tuple[NDArray[np.int64], NDArray[np.uint8], list[Future[str | None]]]] = deque()
+
+    def finished() -> Batch:
+        chunk, pixels, futures = making.popleft()
+        wait(futures)  # woken once a batch, not once a picture
+        return _batch(images, chunk, pixels, [future.result() for future in futures])
+
+    pool = ThreadPoolExecutor(threads, thread_name_prefix=THREAD_NAME)
+    try:
+        for chunk in chunks:
+            pixels = np.empty((len(chunk), *shape), dtype=np.uint8)
+            jobs = zip(chunk, pixels, strict=True)
+            futures = [pool.submit(_decode, images, *job) for job in jobs]
+            making.append((chunk, pixels, futures))
+            if len(making) > ahead:
+                yield finished()
+        while making:
+            yield finished()
+    finally:  # also when the consumer stops early: at most the pictures in hand are waited for
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _with_progress(
+    batches: Generator[Batch, None, None], progress: Progress | None, total: int
+) -> Generator[Batch, None, None]:
+    done = 0
+    with closing(batches):
+        for batch in batches:
+            done += len(batch.positions) + len(batch.broken)
+            if progress:
+                progress(done, total)
+            yield batch

@@ -1,0 +1,250 @@
+"""Something computed from each file, kept on disk, one row a file, until the file changes.
+
+A cache is two files in a folder: `NAME.npy` with the rows, which `np.load` opens like any other
+array, and `NAME.sqlite`, which says what row belongs to which file and what size and modification
+time the file had. A row counts only once its stamp is in there, and the stamp is written after the
+row is on disk: a run that is killed leaves rows without a stamp, and they are computed again.
+"""
+
+import fcntl
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from hashlib import sha256
+from math import prod
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from softhash.data.image_set import ImageSet
+from softhash.data.loading import Broken, Progress
+from softhash.errors import InputError
+
+_HEADER_BYTES = 128  # of an .npy file: numpy leaves room in it for more rows
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS pictures (
+    name BLOB PRIMARY KEY, row INTEGER NOT NULL, bytes INTEGER, mtime_ns INTEGER
+) WITHOUT ROWID
+"""
+
+
+class Stamp(NamedTuple):
+    """What tells one state of a file from another."""
+
+    bytes: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> "Stamp | None":
+        """Stamp a file; None where there is none."""
+        try:
+            status = path.stat()
+        except (OSError, ValueError):
+            return None
+        return cls(status.st_size, status.st_mtime_ns)
+
+
+class RowCache:
+    """One array of one collection; one process holds it, others wait.
+
+    Args:
+        folder: where the two files lie; it is made if need be.
+        root: the folder of the pictures.
+        what: tells what is computed, and how, in a few words; anything else gets other files.
+        shape: of a row.
+        dtype: of a row.
+
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        root: Path,
+        what: str,
+        shape: tuple[int, ...],
+        dtype: npt.DTypeLike,
+    ) -> None:
+        self._shape = shape
+        self._dtype = np.dtype(dtype)
+        self._row_bytes = prod(shape) * self._dtype.itemsize
+        identity = os.fsencode(root.resolve()) + f"\0{what}".encode()
+        name = f"{root.resolve().name}-{sha256(identity).hexdigest()[:16]}"
+        self.path = Path(folder) / f"{name}.npy"
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opened, self._explained():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.touch()
+            self._stream: BinaryIO = opened.enter_context(self.path.open("r+b", buffering=0))
+            fcntl.flock(self._stream, fcntl.LOCK_EX)  # let go of when the stream is closed
+            self._index, self._rows = _open_index(self.path.with_suffix(".sqlite"))
+            opened.callback(self._index.close)
+            # Rows that the array does not have cannot have been written.
+            self._forget("row >= ?", [(self._stored_rows(),)])
+            self._opened = opened.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    def stamps(self) -> dict[str, Stamp]:
+        """Read the stamps of the files that are in the cache."""
+        query = "SELECT name, bytes, mtime_ns FROM pictures WHERE bytes IS NOT NULL"
+        return {os.fsdecode(name): Stamp(*rest) for name, *rest in self._index.execute(query)}
+
+    def row(self, name: str) -> int:
+        """Find the row of a file that is in the cache or that has been reserved."""
+        return self._rows[os.fsencode(name)]
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Make room for these files; what was stored of them is no longer believed."""
+        keys = dict.fromkeys(os.fsencode(name) for name in names)
+        new = [key for key in keys if key not in self._rows]
+        added = dict(zip(new, range(len(self._rows), len(self._rows) + len(new)), strict=True))
+        with self._explained():
+            self._forget("name = ?", [(key,) for key in keys])
+            self._grow(len(self._rows) + len(added))
+            with self._index:
+                insert = "INSERT INTO pictures (name, row) VALUES (?, ?)"
+                self._index.executemany(insert, added.items())
+        self._rows |= added
+
+    def put(self, names: Sequence[str], stamps: Sequence[Stamp | None], rows: NDArray[Any]) -> None:
+        """Store the rows of these files, reserved before; those without a stamp do not last."""
+        keys = [os.fsencode(name) for name in names]
+        with self._explained():
+            for key, row in zip(keys, rows, strict=True):
+                self._stream.seek(_HEADER_BYTES + self._rows[key] * self._row_bytes)
+                _write(self._stream, row.astype(self._dtype, copy=False).tobytes())
+            os.fsync(self._stream.fileno())
+            with self._index:
+                self._index.executemany(
+                    "UPDATE pictures SET bytes = ?, mtime_ns = ? WHERE name = ?",
+                    [
+                        (*(stamp or (None, None)), key)
+                        for key, stamp in zip(keys, stamps, strict=True)
+                    ],
+                )
+
+    def array(self) -> NDArray[Any]:
+        """Map all rows, those that were never written included; read-only."""
+        if not self._stored_rows():
+            return np.empty((0, *self._shape), dtype=self._dtype)
+        mapped: NDArray[Any] = np.load(self.path, mmap_mode="r")
+        return mapped
+
+    def _forget(self, condition: str, values: Iterable[tuple[object, ...]]) -> None:
+        with self._index:
+            self._index.executemany(
+                f"UPDATE pictures SET bytes = NULL, mtime_ns = NULL WHERE {condition}",  # noqa: S608
+                values,
+            )
+
+    def _stored_rows(self) -> int:
+        """Count the rows of the array; 0 where the file is none of ours or has been cut."""
+        self._stream.seek(0)
+        try:
+            np.lib.format.read_magic(self._stream)
+            shape, by_column, dtype = np.lib.format.read_array_header_1_0(self._stream)
+        except ValueError:
+            return 0
+        found = (shape[1:], by_column, dtype, self._stream.tell())
+        if found != (self._shape, False, self._dtype, _HEADER_BYTES):
+            return 0
+        rows = int(shape[0])
+        whole = self.path.stat().st_size >= _HEADER_BYTES + rows * self._row_bytes
+        return rows if whole else 0
+
+    def _grow(self, rows: int) -> None:
+        stored = self._stored_rows()
+        if stored >= rows:
+            return
+        needed = (rows - stored) * self._row_bytes
+        free = shutil.disk_usage(self.path.parent).free
+        if needed > free:
+            raise OSError(f"{needed / 1e6:,.0f} MB are needed and {free / 1e6:,.0f} MB are free")
+        # First the room, then the header that claims it: a kill in between does no harm.
+        self._stream.truncate(_HEADER_BYTES + rows * self._row_bytes)
+        self._stream.seek(0)
+        header = {"descr": self._dtype.str, "fortran_order": False, "shape": (rows, *self._shape)}
+        np.lib.format.write_array_header_1_0(self._stream, header)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError(
+                f"the cache {self.path} cannot be written: {reason}",
+                "make room or choose another folder (what it holds already stays valid)",
+            ) from error
+
+
+class Computed(NamedTuple):
+    """Rows computed of some pictures, and the pictures of which none could be."""
+
+    positions: NDArray[np.int64]
+    rows: NDArray[Any]
+    broken: tuple[Broken, ...]
+
+
+def fill(
+    store: RowCache,
+    images: ImageSet,
+    compute: Callable[[Sequence[int]], Iterator[Computed]],
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.int64], tuple[Broken, ...]]:
+    """Compute the rows of files that are new or have changed, and store them as they come.
+
+    Returns:
+        The row of each picture in `store.array()`, -1 where there is none; and the broken ones.
+
+    """
+    # The stamps are taken before the work: a file that changes meanwhile is noticed the next time.
+    names = images.file_names
+    stamps = {name: Stamp.of(images.path(i)) for i, name in enumerate(names)}
+    cached = store.stamps()
+    stale = {name for name, stamp in stamps.items() if stamp is None or cached.get(name) != stamp}
+    order = [i for i, name in enumerate(names) if name in stale]
+    store.reserve(names[i] for i in order)
+    done = len(images) - len(order)
+    report = progress or (lambda done, total: None)
+    report(done, len(images))
+    broken: list[Broken] = []
+    for positions, rows, failed in compute(order):
+        fresh = [names[i] for i in positions]
+        store.put(fresh, [stamps[name] for name in fresh], rows)
+        broken += failed
+        done += len(positions) + len(failed)
+        report(done, len(images))
+    where = np.array([store.row(name) for name in names], dtype=np.int64)
+    where[[picture.position for picture in broken]] = -1
+    return where, tuple(broken)
+
+
+def _open_index(path: Path) -> tuple[sqlite3.Connection, dict[bytes, int]]:
+    """Open the index and read the row of every file it knows."""
+    index = sqlite3.connect(path)
+    try:
+        index.execute(_SCHEMA)
+        return index, dict(index.execute("SELECT name, row FROM pictures"))
+    except sqlite3.OperationalError:  # locked, or the disk is full: not the file's fault
+        index.close()
+        raise
+    except sqlite3.DatabaseError:  # no database, or a damaged one: nothing in it is believed
+        index.close()
+        path.unlink()
+        return _open_index(path)
+
+
+def _write(stream: BinaryIO, data: bytes) -> None:
+    """Write all of `data`: without a buffer, `write` may stop short where a disk fills up."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) :]

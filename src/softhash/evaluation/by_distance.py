@@ -1,0 +1,160 @@
+"""Evaluation of rankings by real-valued distances: of quantisers, and of rescored searches."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from softhash import hamming
+from softhash.codes import Codes, check_packed, pack
+from softhash.errors import InputError
+from softhash.evaluation.evaluate import Cut, measured
+from softhash.evaluation.rankings import Ranking, StableRanking, TiedRanking, ideal_ranking
+from softhash.evaluation.report import Report
+from softhash.hamming.asymmetric import POOL, reranked
+
+Numbers = npt.NDArray[Any]
+
+
+def evaluate_distances(
+    distances: Numbers,
+    query_labels: Numbers,
+    database_labels: Numbers,
+    *,
+    bits: int,
+    distance: str,
+    at: Cut | Sequence[Cut] = (5000, "all"),
+    ties: str = "expected",
+    curves: Sequence[int] = (),
+) -> Report:
+    """Rank the database for every query by given distances (queries, n), and measure.
+
+    Everything else is as in `evaluate_codes`; items at equal distances are tied. ``distance`` is
+    the name that the report gives to what was ranked by.
+
+    >>> labels = np.array([[1, 1], [1, 0], [0, 1]])
+    >>> near = np.array([[0.5, 0.1]])
+    >>> report = evaluate_distances(
+    ...     near, labels[:1], labels[1:], bits=3, distance="Euclidean distance", at=2
+    ... )
+    >>> report.metrics["map@2"], report.contract["distance"]
+    (1.0, 'Euclidean distance')
+    """
+    _check(distances, query_labels, database_labels)
+
+    def rank(positions: Numbers, deepest: int) -> tuple[Ranking, TiedRanking]:
+        gains = (query_labels[positions] > 0).astype(np.float32) @ (database_labels > 0).T
+        near = distances[positions]
+        order = np.argsort(near, axis=1, kind="stable")
+        ranked = np.take_along_axis(gains.astype(np.int64), order, axis=1)
+        group = _tied(np.take_along_axis(near, order, axis=1))
+        counts = _counts(group, ranked, int(group.max()) + 1, int(ranked.max()) + 1)
+        ideal = ideal_ranking(counts.sum(axis=1))
+        if ties == "stable":
+            return StableRanking(ranked[:, :deepest].astype(np.uint16)), ideal
+        return TiedRanking(counts), ideal
+
+    labels = query_labels, database_labels
+    return measured(
+        rank,
+        labels,
+        bits=bits,
+        groups=distances.shape[1],
+        at=at,
+        ties=ties,
+        curves=curves,
+        distance=distance,
+    )
+
+
+def evaluate_rescored(
+    outputs: Numbers,
+    database_codes: Codes,
+    query_labels: Numbers,
+    database_labels: Numbers,
+    *,
+    at: Cut | Sequence[Cut] = (5000, "all"),
+    ties: str = "expected",
+) -> Report:
+    """Rank the database for every query as a rescored search does, and measure.
+
+    The nearest by (Hamming distance, position) are ranked again by asymmetric distance, see
+    `softhash.hamming.asymmetric`. Items at equal asymmetric and Hamming distances are tied, and so
+    are those behind the pool at equal Hamming distances.
+
+    >>> labels = np.array([[1, 1], [1, 0], [0, 0]])
+    >>> codes = pack([[1, -1], [-1, 1]])  # both one bit away, the second by the surer bit
+    >>> report = evaluate_rescored(np.array([[0.9, 0.1]]), codes, labels[:1], labels[1:], at=1)
+    >>> report.metrics["precision@1"]
+    1.0
+    """
+    bits, pool = outputs.shape[1], min(POOL, len(database_codes))
+    query_codes, database_codes = pack(outputs), check_packed(database_codes, bits)
+
+    def rank(positions: Numbers, deepest: int) -> tuple[Ranking, TiedRanking]:
+        sides = query_codes[positions], database_codes, query_labels[positions], database_labels
+        near, places = hamming.nearest(*sides[:2], pool)
+        first = pool if ties == "expected" else max(pool, deepest)
+        gains = hamming.ranked_gains(*sides, first=first).astype(np.int64)
+        weighed = np.empty(near.shape)
+        for row, u in enumerate(outputs[positions]):
+            order, weighed[row] = reranked(u, database_codes[places[row]])
+            near[row], gains[row, :pool] = near[row, order], gains[row, order]
+        totals = hamming.histogram(*sides)
+        ideal = ideal_ranking(totals.sum(axis=1))
+        if ties == "stable":
+            return StableRanking(gains[:, :deepest].astype(np.uint16)), ideal
+        group, (distances, levels) = _tied(weighed, near), totals.shape[1:]
+        again = _counts(group, gains, int(group.max()) + 1, levels)
+        behind = totals - _counts(near, gains, distances, levels)
+        return TiedRanking(np.concatenate([again, behind], axis=1)), ideal
+
+    hamming.check_rows(query_codes, database_codes, query_labels, database_labels)
+    return measured(
+        rank,
+        (query_labels, database_labels),
+        bits=bits,
+        groups=pool + bits + 9,
+        at=at,
+        ties=ties,
+        curves=(),
+        distance=f"asymmetric distance within the first {POOL:,}",
+    )
+
+
+def _tied(*ranked: Numbers) -> npt.NDArray[np.int64]:
+    """Give items (queries, n) that are equal in all they are ranked by the same number."""
+    group = np.zeros(ranked[0].shape, np.int64)
+    for values in ranked:
+        group[:, 1:] |= values[:, 1:] != values[:, :-1]
+    return np.cumsum(group, axis=1)
+
+
+def _counts(group: Numbers, gains: Numbers, groups: int, levels: int) -> npt.NDArray[np.int64]:
+    """Count the items of each group at each gain: (queries, groups, levels)."""
+    queries = len(group)
+    place = (np.arange(queries)[:, None] * groups + group) * levels + gains
+    counts = np.bincount(place.ravel(), minlength=queries * groups * levels)
+    return counts.reshape(queries, groups, levels)
+
+
+def _check(distances: Numbers, query_labels: Numbers, database_labels: Numbers) -> None:
+    expected = len(query_labels), len(database_labels)
+    if distances.shape != expected:
+        raise InputError(
+            f"distances have the shape {distances.shape}",
+            f"{expected[0]} rows of query labels and "
+            f"{expected[1]} of database labels need {expected}",
+        )
+    if query_labels.shape[1] != database_labels.shape[1]:
+        raise InputError(
+            f"query labels have {query_labels.shape[1]} classes and database labels "
+            f"{database_labels.shape[1]}",
+            "both must name the same classes in the same order",
+        )
+    if not distances.size:
+        raise InputError(f"distances have the shape {distances.shape}: there is nothing to rank")
+    if np.isnan(distances).any():
+        row = int(np.isnan(distances).any(axis=1).argmax())
+        raise InputError(f"distances hold NaN, first for query {row}", "did training diverge?")

@@ -1,0 +1,227 @@
+"""Two ways to read a ranking that is full of ties, with one face: what the first n items hold.
+
+`TiedRanking` answers with the exact mean over all orders of tied items, from nothing but the counts
+of items at each distance. `StableRanking` breaks ties by database position, as a stable sort does.
+Every method returns one value a query.
+"""
+
+from functools import cached_property, lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from softhash.evaluation._tie_kernels import mean_reciprocal, running_sums
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Ranking(Protocol):
+    """What the first n items of each query's ranking hold."""
+
+    def relevant(self, n: int) -> Floats:
+        """Count the relevant items among the first n."""
+
+    def gain(self, n: int) -> Floats:
+        """Sum the gains of the first n."""
+
+    def dcg(self, n: int) -> Floats:
+        """Sum (2^gain − 1) / log₂(1 + rank) over the first n."""
+
+    def average_precision(self, n: int) -> Floats:
+        """Average the precision at each relevant item of the first n."""
+
+    def average_gain(self, n: int) -> Floats:
+        """Average the mean gain so far at each relevant item of the first n."""
+
+
+def _weighted_sums(counts: Any, weights: Floats) -> Floats:
+    """Sum counts (queries, groups, levels) with each row of weights, where the counts are."""
+    if not hasattr(counts, "cpu"):
+        on_host: Floats = np.moveaxis(np.asarray(counts, np.float64) @ weights.T, 2, 0)
+        return on_host
+    on_device = counts.new_tensor(weights, dtype=counts.double().dtype)
+    sums: Floats = (counts.double() @ on_device.T).permute(2, 0, 1).contiguous().cpu().numpy()
+    return sums
+
+
+def _sum_before(values: Floats) -> Floats:
+    """Sum the values of all groups before each."""
+    return np.cumsum(values, axis=1) - values
+
+
+@lru_cache(maxsize=4)
+def _harmonic(n: int) -> Floats:
+    """Return the harmonic numbers 0 to n: 1/1 + … + 1/i."""
+    return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n + 1))])
+
+
+@lru_cache(maxsize=4)
+def _discounts(n: int) -> Floats:
+    """Return the summed discounts of the first 0 to n ranks: Σ 1/log₂(1 + i)."""
+    return np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, n + 2)))])
+
+
+class TiedRanking:
+    """Rankings as groups of tied items, nearest first; every value is the mean over their orders.
+
+    ``counts`` (queries, groups, levels) holds how many items of each group have gain 0, 1, 2, …,
+    as an array or a tensor. An item is relevant when its gain is above 0.
+    """
+
+    def __init__(self, counts: Any) -> None:
+        level = np.arange(counts.shape[2])
+        weights = np.stack([np.ones_like(level), level > 0, level, 2.0**level - 1])
+        sums = np.zeros((4, counts.shape[0], counts.shape[1] + 1))  # ends in an empty group
+        sums[:, :, :-1] = _weighted_sums(counts, weights)
+        self.size: Floats = sums[0]
+        self.hits: Floats = sums[1]
+        self.gains: Floats = sums[2]
+        self.exponential: Floats = sums[3]
+        self.items = int(self.size[0].sum()) if counts.shape[0] else 0
+
+    def relevant(self, n: int) -> Floats:
+        """Count the relevant items among the first n, on average."""
+        cut, share = self._cut(n)
+        return self._hits_before[cut] + share * self.hits[cut]
+
+    def gain(self, n: int) -> Floats:
+        """Sum the gains of the first n, on average."""
+        cut, share = self._cut(n)
+        return self._gains_before[cut] + share * self.gains[cut]
+
+    def dcg(self, n: int) -> Floats:
+        """Give every item of a group the group's mean gain, for that is what it has on average."""
+        cut, _ = self._cut(n)
+        discounts = _discounts(self.items)
+        span = discounts[min(n, self.items)] - discounts[self._start[cut]]
+        dcg: Floats = self._dcg_before[cut] + self.exponential[cut] / self._divisor[cut] * span
+        return dcg
+
+    def average_precision(self, n: int) -> Floats:
+        """Average precision, divided by the relevant items that make the cut."""
+        return self._average(self.hits, self._hits_before, self._precision_before, n)
+
+    def average_gain(self, n: int) -> Floats:
+        """Average the mean gain so far, divided by the relevant items that make the cut."""
+        return self._average(self.gains, self._gains_before, self._mean_gain_before, n)
+
+    @cached_property
+    def _end(self) -> Integers:
+        return np.cumsum(self.size, axis=1).astype(np.int64)
+
+    @cached_property
+    def _start(self) -> Integers:
+        return self._end - self.size.astype(np.int64)
+
+    @cached_property
+    def _divisor(self) -> Floats:
+        return np.maximum(self.size, 1.0)
+
+    @cached_property
+    def _hits_before(self) -> Floats:
+        return _sum_before(self.hits)
+
+    @cached_property
+    def _gains_before(self) -> Floats:
+        return _sum_before(self.gains)
+
+    @cached_property
+    def _dcg_before(self) -> Floats:
+        discounts = _discounts(self.items)
+        span = discounts[self._end] - discounts[self._start]
+        return _sum_before(self.exponential * span / self._divisor)
+
+    @cached_property
+    def _precision_before(self) -> Floats:
+        return _sum_before(self._added_by_groups(self.hits, self._hits_before))
+
+    @cached_property
+    def _mean_gain_before(self) -> Floats:
+        return _sum_before(self._added_by_groups(self.gains, self._gains_before))
+
+    def _cut(self, n: int) -> tuple[tuple[Integers, Integers], Floats]:
+        """Index each query's first group not wholly within the first n; the share that is."""
+        whole = np.minimum((self._end <= n).sum(axis=1), self.size.shape[1] - 1)
+        cut = np.arange(len(whole)), whole
+        return cut, (min(n, self.items) - self._start[cut]) / self._divisor[cut]
+
+    def _added_by_groups(self, gains: Floats, before: Floats) -> Floats:
+        """Return what each group adds to Σ rel(i) · (gain of the first i)/i, on average.
+
+        A group that starts after A items with gain G, and has N items of which R are relevant with
+        mean gain g, adds R/N · [(G + g)·H₁ + (R − 1)/(N − 1) · g·H₂], where H₁ = Σ 1/(A + j) and
+        H₂ = Σ (j − 1)/(A + j) for j = 1 … N: an item is relevant with chance R/N, and then each of
+        the j − 1 items of the group before it with chance (R − 1)/(N − 1).
+        """
+        harmonic = _harmonic(self.items)
+        h1 = harmonic[self._end] - harmonic[self._start]
+        h2 = self.size - (self._start + 1) * h1
+        g = gains / np.maximum(self.hits, 1.0)
+        others = (self.hits - 1) / np.maximum(self.size - 1, 1.0)
+        added: Floats = self.hits / self._divisor * ((before + g) * h1 + others * g * h2)
+        return added
+
+    def _average(self, gains: Floats, before: Floats, summed: Floats, n: int) -> Floats:
+        """Mean over all orders of 1/M · Σ rel(i) · (gain of the first i)/i; M = Σ rel(i).
+
+        Of the group that is cut, m items stay. R and N of the formula above become K and m, where
+        K, the relevant items that make the cut, is hypergeometric; and M = B + K is random too.
+        Dividing the polynomial in K by B + K leaves only the mean of 1/(B + K) to compute.
+        """
+        cut, share = self._cut(n)
+        start, size, hits = self._start[cut], self.size[cut], self.hits[cut]
+        b = self._hits_before[cut]
+        m = np.minimum(n, self.items) - start
+        reciprocal, some = mean_reciprocal(size, hits, m, b)
+        first = some - b * reciprocal  # mean of K/(B + K)
+        second = share * hits - (1 + b) * some + b * (b + 1) * reciprocal  # of K(K − 1)/(B + K)
+
+        harmonic = _harmonic(self.items)
+        h1 = harmonic[start + m] - harmonic[start]
+        h2 = m - (start + 1) * h1
+        g = gains[cut] / np.maximum(hits, 1.0)
+        split = (before[cut] + g) * h1 * first + g * h2 * second / np.maximum(m - 1, 1)
+        average: Floats = summed[cut] * reciprocal + split / np.maximum(m, 1)
+        return average
+
+
+def ideal_ranking(totals: Integers) -> TiedRanking:
+    """Rank items in the best order; ``totals`` (queries, levels) has how many there are of each."""
+    return TiedRanking(np.flip(totals[:, None, :] * np.eye(totals.shape[1], dtype=int), axis=1))
+
+
+class StableRanking:
+    """Rankings whose ties stand in database order.
+
+    ``gains`` (queries, n) are the gains of the nearest items in that order; there must be as many
+    as the largest cut-off asked for.
+    """
+
+    def __init__(self, gains: npt.NDArray[np.uint16]) -> None:
+        self.gains = gains
+        self._sums = lru_cache(maxsize=None)(self._sums_at)
+
+    def _sums_at(self, n: int) -> Floats:
+        return running_sums(self.gains[:, :n], np.diff(_discounts(self.gains.shape[1])))
+
+    def relevant(self, n: int) -> Floats:
+        """Count the relevant items among the first n."""
+        return self._sums(n)[:, 0]
+
+    def gain(self, n: int) -> Floats:
+        """Sum the gains of the first n."""
+        return self._sums(n)[:, 1]
+
+    def dcg(self, n: int) -> Floats:
+        """Sum (2^gain − 1) / log₂(1 + rank) over the first n."""
+        return self._sums(n)[:, 2]
+
+    def average_precision(self, n: int) -> Floats:
+        """Average the precision at each relevant item of the first n."""
+        return self._sums(n)[:, 3] / np.maximum(self.relevant(n), 1.0)
+
+    def average_gain(self, n: int) -> Floats:
+        """Average the mean gain so far at each relevant item of the first n."""
+        return self._sums(n)[:, 4] / np.maximum(self.relevant(n), 1.0)

@@ -1,0 +1,69 @@
+"""What an evaluation found: metrics, how sure they are, and what they were computed under."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softhash.evaluation.metrics import METRICS
+from softhash.evaluation.rankings import Floats
+from softhash.files import write_whole
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was measured, and everything one has to know to compare it with another measurement."""
+
+    metrics: Mapping[str, float]
+    contract: Mapping[str, Any]
+    curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    per_query: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)
+    rescored: Mapping[str, float] = field(default_factory=dict)  # metrics of rescored searches
+
+    @property
+    def standard_errors(self) -> dict[str, float]:
+        """Return the standard error of each metric: how far other queries would move it.
+
+        Of a single query nothing is known of it.
+        """
+        known = {name: every[~np.isnan(every)] for name, every in self.per_query.items()}
+        return {
+            name: float(values.std(ddof=1)) / len(values) ** 0.5
+            for name, values in known.items()
+            if len(values) > 1
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is saved: metrics and their errors, what else was asked for, the contract."""
+        further = {
+            "standard_errors": self.standard_errors,
+            "metrics_rescored": self.rescored,
+            "curves": self.curves,
+        }
+        given = {name: dict(values) for name, values in further.items() if values}
+        return {"metrics": dict(self.metrics), **given, "contract": dict(self.contract)}
+
+    def to_json(self) -> str:
+        """Write the report as JSON."""
+        return json.dumps(self.as_dict(), indent=2)
+
+    def save(self, path: Path | str, *, force: bool = False) -> None:
+        """Save the report as a JSON file; an existing file is kept unless forced."""
+        write_whole(Path(path), self.to_json() + "\n", force=force)
+
+    def __str__(self) -> str:
+        cuts = list(dict.fromkeys(name.split("@")[1] for name in self.metrics))
+        lines = ["".join([f"{'':10}", *(f"{'@' + cut:>10}" for cut in cuts)])]
+        for metric in METRICS:
+            values = (self.metrics[f"{metric}@{cut}"] for cut in cuts)
+            lines.append("".join([f"{metric:10}", *(f"{value:10.4f}" for value in values)]))
+        c = self.contract
+        lines.append(
+            f"{c['queries']} queries, {c['database']} items, {c['bits']} bits, ties: {c['ties']}"
+        )
+        if c.get("distance", "Hamming") != "Hamming":
+            lines.append(f"ranked by {c['distance']}, not by Hamming distance")
+        return "\n".join(lines)

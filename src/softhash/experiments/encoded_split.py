@@ -1,0 +1,94 @@
+"""Queries and database, encoded: measured and searched by what their codes are to be ranked by."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from softhash import hamming
+from softhash.codes import Codes, unpack
+from softhash.evaluation.by_distance import evaluate_distances, evaluate_rescored
+from softhash.evaluation.evaluate import Cut, evaluate_codes
+from softhash.evaluation.report import Report
+
+AT_ONCE = 256
+
+Positions = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedSplit:
+    """The codes and labels of queries and of a database.
+
+    Attributes:
+        codes: of queries and of the database, packed.
+        labels: of queries and of the database.
+        bits: length of the codes.
+        near: asymmetric quantiser distances (queries, n) where codes are indices of codebooks;
+            None where the Hamming distance counts.
+        outputs: real-valued outputs of the queries (queries, bits), for `rescored`.
+
+    """
+
+    codes: tuple[Codes, Codes]
+    labels: tuple[npt.NDArray[Any], npt.NDArray[Any]]
+    bits: int
+    near: npt.NDArray[np.float32] | None = None
+    outputs: npt.NDArray[np.float32] | None = None
+
+    def report(
+        self, at: Sequence[Cut], ties: str = "expected", curves: Sequence[int] = ()
+    ) -> Report:
+        """Measure the rankings of all queries."""
+        if self.near is None:
+            return evaluate_codes(
+                *self.codes, *self.labels, bits=self.bits, at=at, ties=ties, curves=curves
+            )
+        name = "asymmetric quantiser distance"
+        return evaluate_distances(
+            self.near, *self.labels, bits=self.bits, distance=name, at=at, ties=ties, curves=curves
+        )
+
+    def rescored(self, at: Sequence[Cut]) -> Report | None:
+        """Measure the rankings of rescored searches; None where there is nothing to rescore."""
+        if self.near is not None or self.outputs is None:
+            return None
+        return evaluate_rescored(self.outputs, self.codes[1], *self.labels, at=at)
+
+    def nearest(self, queries: Positions, k: int) -> Positions:
+        """Find the k nearest in the database for some queries; ties in database order."""
+        if self.near is not None:
+            return np.argsort(self.near[queries], axis=1, kind="stable")[:, :k]
+        k = min(k, len(self.codes[1]))
+        found: Positions = hamming.nearest(self.codes[0][queries], self.codes[1], k)[1]
+        return found
+
+
+@torch.no_grad()
+def outputs(network: Any, inputs: Tensor, device: torch.device) -> npt.NDArray[np.float32]:
+    """Compute the real-valued u (n, bits) of features or pixels by a network, a few at a time."""
+    network.eval()
+    parts = [network(part.to(device)).float().cpu() for part in torch.split(inputs, AT_ONCE)]
+    u: npt.NDArray[np.float32] = torch.cat(parts).numpy()
+    return u
+
+
+@torch.no_grad()
+def quantiser_distances(
+    network: Any, queries: Tensor, database: Codes, bits: int
+) -> npt.NDArray[np.float32]:
+    """Compute how far queries (features or pixels) are from what codes of codebooks stand for.
+
+    The network is a whole one, or the head alone where its inputs are features.
+    """
+    head = getattr(network.eval(), "head", network)
+    features = Tensor.float if head is network else network.features
+    device = head.codebooks.device
+    parts = [features(part.to(device)) for part in torch.split(queries, AT_ONCE)]
+    codes = torch.from_numpy(unpack(database, bits)).to(device)
+    near: npt.NDArray[np.float32] = head.distances(torch.cat(parts), codes).cpu().numpy()
+    return near

@@ -1,0 +1,200 @@
+"""An index in a folder: codes scanned in place, items in SQLite, one writer, many readers.
+
+>>> import tempfile
+>>> from softhash.index.items import Entry
+>>> with tempfile.TemporaryDirectory() as folder:
+...     store = LocalStore.create(folder, Meta(bits=8))
+...     store.add(np.array([[0], [7]], np.uint8), [Entry("a.jpg"), Entry("b.jpg", ("sea",))])
+...     store.search(np.array([[3]], np.uint8), k=2)
+...     store.close()
+[0, 1]
+[[Near(distance=1, id=1), Near(distance=2, id=0)]]
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from softhash.codes import Codes, check_packed, row_bytes
+from softhash.errors import UnknownItemError, UsageError
+from softhash.index.items import Entry, Filter, Item, Near
+from softhash.index.local import _layout
+from softhash.index.local._columns import in_records
+from softhash.index.local._reader import Reader
+from softhash.index.local._rows import decode_entry, decode_item, encode_text
+from softhash.index.local._verify import verify
+from softhash.index.local._writer import Writer
+from softhash.index.store import EVERYTHING, Meta
+
+__all__ = ["LocalStore"]
+
+WALKED_AT_ONCE = 4096  # items
+
+
+class LocalStore:
+    """A `Store` on a folder; several threads may use it. Open it with `create` or `open`."""
+
+    def __init__(self, location: str, bits: int, *, writable: bool) -> None:
+        self._location, self._bits = location, bits
+        self._folder = Path(location)
+        self._writer = Writer(self._folder, bits) if writable else None
+        try:
+            self._reader = Reader(self._folder, bits)
+        except BaseException:
+            if self._writer is not None:
+                self._writer.close()
+            raise
+
+    @classmethod
+    def create(cls, location: str, meta: Meta) -> Self:
+        """Make an empty index, open for writing; raise InputError when something is there."""
+        _layout.create(Path(location), meta)
+        return cls.open(location, writable=True)
+
+    @classmethod
+    def open(cls, location: str, *, writable: bool = False) -> Self:
+        """Open an index; raise IndexBusyError when it is to be written to and somebody else does.
+
+        Opening for writing finishes what a crash interrupted, cuts torn tails, and makes .bin files
+        again that were deleted.
+        """
+        return cls(location, _layout.read_bits(Path(location)), writable=writable)
+
+    def close(self) -> None:
+        """Let go of files, lock and connections; twice is fine."""
+        self._reader.close()
+        if self._writer is not None:
+            self._writer.close()
+
+    @property
+    def location(self) -> str:
+        """The folder, as given."""
+        return self._location
+
+    @property
+    def meta(self) -> Meta:
+        """What holds for all of it."""
+        state = self._reader.snapshot().state
+        return Meta(state.bits, state.model, state.root)
+
+    @property
+    def model_folder(self) -> Path:
+        """Where the model that made the codes is kept, if it is."""
+        return self._folder / _layout.MODEL
+
+    @property
+    def version(self) -> int:
+        """A number that changes whenever somebody, in any process, changed the contents."""
+        return self._reader.snapshot().state.change
+
+    def __len__(self) -> int:
+        return self._reader.snapshot().state.items
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            raise UsageError(f"{self._location} is open for reading", "open it with writable=True")
+        return self._writer
+
+    def set_root(self, root: str) -> None:
+        """Change the folder that file names are relative to."""
+        self._writing().set_root(root)
+
+    def add(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
+        """Add new items, all or none, and return their ids; a name that is there raises."""
+        return self._writing().add(codes, entries)
+
+    def upsert(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
+        """Add items, or replace code and entry of those whose file name is there, by the same id.
+
+        Within one call the last of several entries with one name counts.
+        """
+        return self._writing().upsert(codes, entries)
+
+    def revise(self, entries: Mapping[int, Entry]) -> None:
+        """Replace entries by id: another name, other labels, another time; codes stay."""
+        self._writing().revise(entries)
+
+    def remove(self, ids: Sequence[int]) -> int:
+        """Remove items, and return how many were there."""
+        return self._writing().remove(ids)
+
+    def get(self, ids: Sequence[int]) -> list[Item]:
+        """Fetch items in the order asked for; raise UnknownItemError for one that is not there."""
+        rows = self._reader.fetch(ids)
+        for id in ids:
+            if id not in rows:
+                raise UnknownItemError(f"no item has the id {id}", "was it removed?")
+        return [decode_item(rows[id]) for id in ids]
+
+    def codes(self, ids: Sequence[int]) -> Codes:
+        """Read codes in place, in the order asked for; raise UnknownItemError as `get` does."""
+        wanted = np.asarray(ids, np.int64)
+        records = self._reader.steady(lambda now: now.records(wanted))
+        return np.ascontiguousarray(records.view(np.uint8)[:, : row_bytes(self._bits)])
+
+    def find_names(self, file_names: Sequence[str]) -> dict[str, int]:
+        """Look up ids by file name; names that are not there are left out."""
+        query = "SELECT id FROM items WHERE file_name = ?"
+        with self._reader.connection() as connection:
+            rows = {
+                name: connection.execute(query, (encode_text(name),)).fetchone()
+                for name in file_names
+            }
+        return {name: row[0] for name, row in rows.items() if row is not None}
+
+    def find_content(self, sha256: str) -> int | None:
+        """Look up the lowest id of a file with that content."""
+        query = "SELECT min(id) FROM items WHERE sha256 = ? AND sha256 <> ''"
+        with self._reader.connection() as connection:
+            (found,) = connection.execute(query, (sha256,)).fetchone()
+        return None if found is None else int(found)
+
+    def search(
+        self,
+        codes: Codes,
+        k: int,
+        *,
+        offset: int = 0,
+        radius: int | None = None,
+        where: Filter = EVERYTHING,
+    ) -> list[list[Near]]:
+        """Rank items by (distance, id) for each code, and return the k after `offset`."""
+        queries = in_records(check_packed(np.asarray(codes), self._bits, "query codes"))
+        words = queries.view(np.uint64)
+        if k < 1 or offset < 0:
+            raise UsageError(f"k is {k} and offset {offset}", "give at least 1 and 0")
+        found = self._reader.steady(lambda now: now.search(words, offset + k, radius, where))
+        return [near[offset:] for near in found] if offset else found
+
+    def items(self, *, after: int = -1, limit: int = 100, where: Filter = EVERYTHING) -> list[Item]:
+        """Return up to `limit` items with ids above `after`, in id order."""
+        while True:
+            ids = self._reader.steady(lambda now: now.find(after, limit, where))
+            rows = self._reader.fetch(ids)
+            if len(rows) == len(ids):  # otherwise some were removed meanwhile
+                return [decode_item(rows[id]) for id in ids]
+
+    def scan(self) -> Iterator[tuple[int, Entry]]:
+        """Walk over all entries in id order, in bounded memory."""
+        after = -1
+        while True:
+            with self._reader.connection() as connection:
+                rows = connection.execute(
+                    "SELECT id, file_name, labels, size, modified, sha256, x'' FROM items "
+                    "WHERE id > ? ORDER BY id LIMIT ?",
+                    (after, WALKED_AT_ONCE),
+                ).fetchall()
+            yield from ((row[0], decode_entry(row)) for row in rows)
+            if len(rows) < WALKED_AT_ONCE:
+                return
+            after = rows[-1][0]
+
+    def labels(self) -> dict[str, int]:
+        """Count the items of every label that some item has, sorted by name."""
+        return dict(self._reader.steady(lambda now: now.label_counts))
+
+    def verify(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
+        """Look at every byte, and return a line for each thing that is wrong."""
+        return verify(self._folder, self._reader, progress)

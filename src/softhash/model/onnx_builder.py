@@ -1,0 +1,80 @@
+"""A network as an ONNX graph, from its weights alone: what `onnx_graph` exports, without torch.
+
+It covers the backbones that pip delivers and heads whose signs are the code; everything else is
+exported by torch.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softhash.errors import UsageError
+from softhash.model.backbones.efficientnet_lite_onnx import add_efficientnet_lite
+from softhash.model.backbones.efficientnet_lite_shape import SCALES
+from softhash.model.config import ModelConfig
+from softhash.model.onnx_nodes import FEATURES, OUTPUTS, PIXELS, GraphBuilder
+
+ACTIVATIONS = {"cosine": "Cos", "identity": "Identity", "softsign": "Softsign", "tanh": "Tanh"}
+
+
+def build_onnx(
+    config: ModelConfig, arrays: Mapping[str, NDArray[Any]], source: str = "the weights"
+) -> bytes:
+    """Build the graph of a network: `pixels` (n, size, size, 3) → `u` and `features`.
+
+    Args:
+        config: the network's settings.
+        arrays: its weights, under the names they have in `model.safetensors`.
+        source: what errors call them.
+
+    Raises:
+        InputError: weights are missing, or of another shape than the config asks for.
+        UsageError: the network is one that only torch can export.
+
+    """
+    if config.backbone not in SCALES or config.lift != "relu" or config.embedding:
+        raise UsageError(
+            f"a graph of {config.backbone} with this head is not built here", "export it with torch"
+        )
+    graph = GraphBuilder(arrays, source)
+    features = add_efficientnet_lite(
+        graph, _normalised(graph, config), FEATURES, config.backbone, config.size
+    )
+    _add_head(graph, features, config)
+    return graph.to_bytes(
+        (PIXELS, "uint8", ("n", config.size, config.size, 3)),
+        [
+            (OUTPUTS, "float32", ("n", config.bits)),
+            (FEATURES, "float32", ("n", config.features)),
+        ],
+    )
+
+
+def _normalised(graph: GraphBuilder, config: ModelConfig) -> str:
+    """Add what the backbone's weights expect of pixels: channels first, mean and std."""
+    mean, std = (np.array(v, np.float32).reshape(1, 3, 1, 1) for v in (config.mean, config.std))
+    x = graph.add("Transpose", "channels_first", PIXELS, perm=[0, 3, 1, 2])
+    x = graph.add("Cast", "float", x, to=1)
+    x = graph.add("Sub", "centred", x, graph.constant("mean", mean))
+    return graph.add("Div", "normalised", x, graph.constant("std", std))
+
+
+def _add_head(graph: GraphBuilder, x: str, config: ModelConfig) -> None:
+    """Add standardised features → (hidden layer) → linear → activation."""
+    width = config.features
+    for kind, name in (("Sub", "head.mean"), ("Div", "head.scale")):
+        x = graph.add(kind, f"{name}.out", x, graph.constant(name, graph.take(name, width)))
+    if config.hidden:
+        x = _add_linear(graph, x, "head.hidden.0", config.hidden, width)
+        x = graph.add("Relu", "head.hidden.1", x)
+        width = config.hidden
+    x = _add_linear(graph, x, "head.output", config.bits, width)
+    graph.add(ACTIVATIONS[config.activation], OUTPUTS, x)
+
+
+def _add_linear(graph: GraphBuilder, x: str, name: str, outputs: int, inputs: int) -> str:
+    weight = graph.constant(f"{name}.weight", graph.take(f"{name}.weight", outputs, inputs))
+    bias = graph.constant(f"{name}.bias", graph.take(f"{name}.bias", outputs))
+    return graph.add("Gemm", name, x, weight, bias, transB=1)

@@ -1,0 +1,81 @@
+"""A training run on disk: safetensors and JSON, never a pickle; whole or not at all."""
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from softhash.errors import InputError
+from softhash.files import write_whole
+from softhash.training.loop import Run
+from softhash.training.recipe import Recipe
+
+STEP, RECIPE = "step", "recipe"
+
+
+def save_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
+    """Write everything that the rest of a run depends on."""
+    header = {STEP: str(run.step), RECIPE: json.dumps(recipe.as_dict(), sort_keys=True)}
+    tensors = {name: tensor.contiguous().cpu() for name, tensor in _tensors(run).items()}
+    write_whole(path, save(tensors, header), force=True)
+
+
+def load_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
+    """Bring a fresh run to where a saved one was; it must have been made by the same recipe."""
+    try:
+        data = path.read_bytes()
+        stored = load(data)
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        saved, step = json.loads(header[RECIPE]), int(header[STEP])
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise InputError(f"{path} is no checkpoint that can be read: {error}") from None
+    current = json.loads(json.dumps(recipe.as_dict()))
+    differing = sorted(name for name in current if saved.get(name) != current[name])
+    if differing:
+        name = differing[0]
+        raise InputError(
+            f"{path} is from another recipe: {name} was {saved.get(name)!r}, and is now "
+            f"{current[name]!r}",
+            "start anew, or resume with the recipe that it was started with",
+        )
+    _start_optimiser(run)
+    own = _tensors(run)
+    if own.keys() != stored.keys():
+        odd = sorted(own.keys() ^ stored.keys())
+        raise InputError(f"{path} is of another network: {odd[0]} is on one side only")
+    with torch.no_grad():
+        for name, tensor in own.items():
+            tensor.copy_(stored[name])
+    run.step = step
+
+
+def _tensors(run: Run) -> dict[str, Tensor]:
+    """Name every tensor of a run."""
+    named = {f"network.{name}": value for name, value in run.network.state_dict().items()}
+    named |= {f"method.{name}": value for name, value in run.method.state_dict().items()}
+    for i, mean in enumerate(run.average.state() if run.average else ()):
+        named[f"average.{i}"] = mean
+    weights = [weight for group in run.optimiser.param_groups for weight in group["params"]]
+    for i, weight in enumerate(weights):
+        for name, value in run.optimiser.state[weight].items():
+            named[f"optimiser.{i}.{name}"] = value
+    return named
+
+
+def _start_optimiser(run: Run) -> None:
+    """Make the optimiser create its state, by a step that moves nothing."""
+    before = [weight.detach().clone() for weight in run.network.parameters()]
+    owned = [weight.detach().clone() for weight in run.method.parameters()]
+    for group in run.optimiser.param_groups:
+        for weight in group["params"]:
+            weight.grad = torch.zeros_like(weight)
+    run.optimiser.step()
+    run.optimiser.zero_grad(set_to_none=True)
+    with torch.no_grad():
+        for weight, old in zip(run.network.parameters(), before, strict=True):
+            weight.copy_(old)
+        for weight, old in zip(run.method.parameters(), owned, strict=True):
+            weight.copy_(old)

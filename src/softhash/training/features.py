@@ -1,0 +1,55 @@
+"""Features of a backbone, computed once for every picture and kept."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softhash.data.image_set import ImageSet
+from softhash.data.loading import Broken, Progress
+from softhash.data.row_cache import Computed, RowCache, fill
+from softhash.files import cache_folder
+
+if TYPE_CHECKING:
+    from softhash.model.hasher import Hasher
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Features of a collection: `values` (n, d), one row for each position in `positions`."""
+
+    values: NDArray[np.float32]
+    positions: NDArray[np.int64]
+    broken: tuple[Broken, ...]
+
+
+def compute_features(
+    hasher: "Hasher",
+    images: ImageSet,
+    *,
+    device: str = "auto",
+    cache: Path | None = None,
+    progress: Progress | None = None,
+) -> Features:
+    """Compute the features of pictures that are new or changed; take the others from the cache."""
+    from softhash.model.weights import fingerprint
+
+    config = hasher.config
+    what = f"features {hasher.backbone} {hasher.size} {fingerprint(hasher.network, 'backbone.')}"
+
+    def compute(order: Sequence[int]) -> Iterator[Computed]:
+        chosen = np.asarray(order, np.int64)
+        for part in hasher.stream(images.select(chosen), "features", device=device):
+            broken = tuple(
+                Broken(int(chosen[one.position]), one.file_name, one.reason) for one in part.broken
+            )
+            yield Computed(chosen[part.positions], part.values, broken)
+
+    folder = cache or cache_folder() / "features"
+    with RowCache(folder, images.root, what, (config["features"],), np.float32) as store:
+        rows, broken = fill(store, images, compute, progress)
+        readable = np.flatnonzero(rows >= 0)
+        return Features(np.array(store.array()[rows[readable]]), readable, broken)

@@ -1,0 +1,113 @@
+"""Fine-tuning: the whole network, on decoded pictures, after its teacher if it has one."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from softhash.devices import pick_device
+from softhash.model.hasher import Hasher
+from softhash.model.network import HashNetwork
+from softhash.training.loop import repeatable
+from softhash.training.methods import Method
+from softhash.training.recipe import Recipe
+from softhash.training.run import Options, build_method, fit_labels, resumes, run_training
+from softhash.training.teacher import Teacher, check_upsampling, with_upsampling
+
+FEATURES_AT_ONCE = 256
+
+
+def fit_pixels(
+    hasher: Hasher, pixels: Tensor, labels: Tensor, recipe: Recipe, options: Options
+) -> None:
+    """Fine-tune the whole network on decoded pictures (n, h, w, 3), after its teacher if any."""
+    device = torch.device(pick_device(options.device))
+    network = hasher.network.to(device)
+    if device.type == "cuda":
+        pixels = _to_gpu_if_it_fits(pixels, device)
+    teacher = None
+    if recipe.teacher_zoom:
+        first, options = _halves(options, recipe.epochs)
+        teacher = _train_teacher(network, pixels, labels, recipe, first)
+    method = _fine_tune(network, pixels, labels, recipe, options, teacher)
+    with repeatable(device):
+        method.finish(network.head, lambda: _features(network, pixels, device))
+    if hasher.classes:
+        fit_labels(hasher, _features(network, pixels, device), labels)
+    network.to("cpu")
+
+
+def _fine_tune(
+    network: HashNetwork,
+    pixels: Tensor,
+    labels: Tensor,
+    recipe: Recipe,
+    options: Options,
+    teacher: Teacher | None = None,
+) -> Method:
+    """Train a network, its head warmed up first, and return the method it was trained by."""
+    features = _features(network, pixels, next(network.parameters()).device)
+    network.head.standardise(features)
+    warmed = None
+    if recipe.warm_up and not resumes(options):
+        warm = recipe.changed(mode="frozen", epochs=recipe.warm_up, schedule="cosine", average=0.0)
+        warmed = build_method(warm, labels, features)
+        run_training(network.head, warmed, features, labels, warm, Options(device=options.device))
+    method = build_method(recipe, labels, features)
+    if warmed:
+        _take_over(method, warmed)
+    run_training(network, method, pixels, labels, recipe, options, teacher)
+    return method
+
+
+def _train_teacher(
+    network: HashNetwork, pixels: Tensor, labels: Tensor, recipe: Recipe, options: Options
+) -> Teacher:
+    """Fine-tune a copy of a network on enlarged pictures."""
+    device = next(network.parameters()).device
+    larger = with_upsampling(network, recipe.teacher_zoom)
+    check_upsampling(larger, pixels[:1].to(device), recipe.backbone)
+    _fine_tune(larger, pixels, labels, recipe, options)
+    own, pupils = (_features(one, pixels, device) for one in (larger, network))
+    return Teacher(larger, own, pupils)
+
+
+def _halves(options: Options, epochs: int) -> tuple[Options, Options]:
+    """Return the options of a teacher and of its pupil, whose figures are told as one run's."""
+
+    def report(half: int, figures: dict[str, Any]) -> None:
+        epoch, step, steps = (figures[name] for name in ("epoch", "step", "steps"))
+        whole = {"epoch": half * epochs + epoch, "step": half * steps + step, "steps": 2 * steps}
+        options.on_epoch(figures | whole)
+
+    file = options.checkpoint
+    beside = file and file.with_stem(f"{file.stem}-teacher")
+    first = replace(options, on_epoch=partial(report, 0), checkpoint=beside)
+    return first, replace(options, on_epoch=partial(report, 1))
+
+
+@torch.no_grad()
+def _take_over(method: Method, warmed: Method) -> None:
+    """Start with the weights (centres, classifiers) that a warm head was trained with."""
+    for own, before in zip(method.parameters(), warmed.parameters(), strict=True):
+        own.copy_(before)
+
+
+@torch.no_grad()
+def _features(network: Any, pixels: Tensor, device: torch.device) -> Tensor:
+    """Compute the features of all pictures as they are, without augmentation."""
+    network.eval()
+    with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+        parts = [
+            network.features(part.to(device)) for part in torch.split(pixels, FEATURES_AT_ONCE)
+        ]
+    return torch.cat(parts)
+
+
+def _to_gpu_if_it_fits(pixels: Tensor, device: torch.device) -> Tensor:
+    free, _ = torch.cuda.mem_get_info(device)
+    if pixels.nbytes < free // 2:
+        return pixels.to(device)
+    return pixels.pin_memory()

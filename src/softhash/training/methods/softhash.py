@@ -1,0 +1,105 @@
+"""softhash: our own method, and the default.
+
+The loss is the metric itself. Pictures of the batch and learned *class anchors* form one list, and
+each of them is a query that ranks all others by distance; an anchor counts as a picture with that
+one label. With tie-aware AP and NDCG, made differentiable as in TALR (`_listwise`),
+
+    L = 1 − mean over queries of (1 − g)·AP + g·NDCG,  u = tanh(·), anchors = tanh(a).
+
+AP does not see how many labels are shared, NDCG does. Anchors are there because a batch is a poor
+sample of a collection: it has one picture or none of most classes.
+
+Labels are soft: what is ranked by are expected numbers of shared labels, y̆·y̆, of
+
+    y̆ = (1 − d)·y + d·ŷ,
+
+where ŷ are leave-one-out predictions from the features of all other pictures
+(`_label_estimates`). A label that the picture's features do not support weighs less, and a missing
+one that they support weighs something. The relevance of an item is min(1, y̆·y̆), its gain
+2^(y̆·y̆) − 1; for d = 0 these are the metrics' own.
+
+A query without any relevant item does not count. All anchors together weigh at most half as much as
+the pictures, as items and as queries, so that many classes do not crowd out the batch.
+
+Settings (g = 0.5, d = 0.5, bins as TALR's) and `defaults` were chosen on validation parts of
+VOC2012's train set; d, and the batch size on frozen features, also on `scenes` and on synthetic
+features for the labels of IAPR TC-12 (291 classes) and COCO (80). docs/why/method.md explains each
+part and what it brings. Checked against float64 loops; gradients by finite differences.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from softhash.training.methods._label_estimates import label_estimates
+from softhash.training.methods._listwise import average_precision, histograms, ndcg
+from softhash.training.methods.method import Method
+
+ANCHOR_STD = 0.5  # before tanh: anchors start between the corners of the cube, well apart
+EPSILON = 1e-6
+MIN_SHARED = 1e-3  # expected shared labels below which an item is not relevant
+MAX_ANCHOR_SHARE = 0.5  # weight of all anchors together, relative to the pictures of the batch
+
+
+class SoftHash(Method):
+    """AP and NDCG of rankings of the batch and of learned class anchors, maximised directly."""
+
+    activation = "tanh"
+    soft_labels: Tensor | None
+
+    def __init__(
+        self,
+        bits: int,
+        classes: int,
+        *,
+        ndcg_weight: float = 0.5,
+        anchors: bool = True,
+        label_smoothing: float = 0.5,
+        bins: int | None = None,
+    ) -> None:
+        super().__init__(bits, classes)
+        self.ndcg_weight = ndcg_weight
+        self.anchors = anchors
+        self.label_smoothing = label_smoothing
+        self.bins = (bits // 2 if bits >= 32 else bits) if bins is None else bins
+        if not 1 <= self.bins <= bits:
+            raise ValueError(f"bins is {bins}; give 1 to {bits}, as many as there are bits")
+        for name in ("ndcg_weight", "label_smoothing"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a share from 0 to 1")
+        places = torch.randn(classes if anchors else 0, bits) * ANCHOR_STD
+        self.places = nn.Parameter(places, requires_grad=anchors)
+        self.register_buffer("soft_labels", None, persistent=False)
+
+    def study(self, features: Tensor, labels: Tensor) -> None:
+        """Compute the soft labels y̆ of the train set."""
+        if self.label_smoothing:
+            estimates = label_estimates(features, labels)
+            self.soft_labels = torch.lerp(labels.float(), estimates, self.label_smoothing)
+
+    def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
+        """L, of a list of pictures and anchors that rank each other."""
+        y = (labels if self.soft_labels is None else self.soft_labels[index]).to(u.dtype)
+        own = torch.eye(self.classes, dtype=u.dtype, device=u.device)[: len(self.places)]
+        v, y = torch.cat([u, torch.tanh(self.places.to(u.dtype))]), torch.cat([y, own])
+        weight = torch.cat([u.new_ones(len(u)), self._anchor_weights(u)])
+        shared = (y @ y.T).fill_diagonal_(0)
+        judged = (shared > MIN_SHARED).any(dim=1) * weight
+        missed = (1 - self.scores(v, shared, weight)) * judged
+        return missed.sum() / judged.sum().clamp(min=EPSILON)
+
+    def _anchor_weights(self, u: Tensor) -> Tensor:
+        """Return the weight of each anchor, as an item and as a query."""
+        count = len(self.places)
+        return u.new_full((count,), min(1.0, MAX_ANCHOR_SHARE * len(u) / max(count, 1)))
+
+    def scores(self, v: Tensor, shared: Tensor, weight: Tensor) -> Tensor:
+        """(1 − g)·AP + g·NDCG of each query's ranking of the others, which have weights (n,)."""
+        others = (1 - torch.eye(len(v), dtype=v.dtype, device=v.device)) * weight
+        relevance, gain = shared.clamp(max=1) * weight, (torch.exp2(shared) - 1) * weight
+        distance = (self.bits - v @ v.T) / 2
+        size, hits, gains = histograms(distance, self.bits, self.bins, others, relevance, gain)
+        precision = average_precision(size, hits, relevance)
+        return (1 - self.ndcg_weight) * precision + self.ndcg_weight * ndcg(size, gains, gain)
+
+
+METHODS = {"softhash": SoftHash}

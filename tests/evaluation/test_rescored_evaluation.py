@@ -1,0 +1,98 @@
+"""Rescored searches, measured: against rankings by loops, and against what a search returns."""
+
+import numpy as np
+import pytest
+
+from softhash import HammingIndex, InputError, evaluate_codes, pack
+from softhash.codes import unpack
+from softhash.evaluation import by_distance
+from softhash.evaluation import evaluate as evaluation
+from softhash.evaluation.by_distance import evaluate_distances, evaluate_rescored
+from softhash.index import Entry
+from softhash.index import search as searching
+
+RNG = np.random.default_rng(3)
+LABELS = (RNG.random((230, 6)) < 0.3).astype(np.uint8)
+U = (LABELS @ RNG.normal(size=(6, 12)) + RNG.normal(size=(230, 12))).astype(np.float32)
+U = np.round(2 * U) / 2  # so that different codes tie
+QUERY, DATABASE = LABELS[:30], LABELS[30:]
+CODES = pack(U[30:])
+POOL = 70
+
+
+@pytest.fixture
+def small_pool(monkeypatch):
+    monkeypatch.setattr(by_distance, "POOL", POOL)
+    monkeypatch.setattr(searching, "POOL", POOL)
+
+
+def places(u):
+    """The place of each item, equal for ties: by loops over items and bits."""
+    found = []
+    for item, bits in enumerate(unpack(CODES, 12)):
+        weights = [abs(float(x)) for x, bit in zip(u, bits, strict=True) if (x > 0) != bool(bit)]
+        found.append((len(weights), item, sum(weights)))
+    found.sort()
+    keys = [
+        (rank >= POOL, weight if rank < POOL else 0.0, distance)
+        for rank, (distance, _, weight) in enumerate(found)
+    ]
+    order = sorted(set(keys))
+    near = np.empty(len(found))
+    for key, (_, item, _) in zip(keys, found, strict=True):
+        near[item] = order.index(key)
+    return near
+
+
+@pytest.mark.usefixtures("small_pool")
+@pytest.mark.parametrize("ties", ["expected", "stable"])
+def test_rescored_rankings_are_measured_as_the_definition_has_them(ties):
+    near = np.stack([places(u) for u in U[:30]])
+    asked = {"at": (1, 10, 69, 70, 71, 120, "all"), "ties": ties}
+    by_hand = evaluate_distances(near, QUERY, DATABASE, bits=12, distance="", **asked)
+    report = evaluate_rescored(U[:30], CODES, QUERY, DATABASE, **asked)
+    assert report.metrics == pytest.approx(by_hand.metrics)
+    for name, values in by_hand.per_query.items():
+        assert report.per_query[name] == pytest.approx(values, nan_ok=True)
+    assert "asymmetric" in report.contract["distance"]
+    plain = evaluate_codes(pack(U[:30]), CODES, QUERY, DATABASE, bits=12, **asked)
+    assert report.metrics["map@70"] != pytest.approx(plain.metrics["map@70"])
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_what_is_measured_is_what_a_search_returns(tmp_path):
+    with HammingIndex.create(tmp_path / "index", bits=12) as index:
+        ids = index.add_codes(CODES, [Entry(f"{i}") for i in range(200)])
+        assert ids == list(range(200))
+        found = [[hit.id for hit in index.search(outputs=u, k=100, rescore=True)] for u in U[:30]]
+    right = [
+        np.mean([(QUERY[i] & DATABASE[item]).any() for item in row])
+        for i, row in enumerate(found)
+        if QUERY[i].any()
+    ]
+    cut = {"at": (5, 100), "ties": "stable"}
+    report = evaluate_rescored(U[:30], CODES, QUERY, DATABASE, **cut)
+    assert report.metrics["precision@100"] == pytest.approx(np.mean(right))
+
+
+@pytest.mark.parametrize("ties", ["expected", "stable"])
+def test_equal_weights_change_nothing(ties):
+    signs = np.where(U[:30] > 0, 1.0, -1.0)
+    asked = {"at": (7, 50, "all"), "ties": ties}
+    plain = evaluate_codes(pack(U[:30]), CODES, QUERY, DATABASE, bits=12, **asked)
+    rescored = evaluate_rescored(signs, CODES, QUERY, DATABASE, **asked)
+    assert rescored.metrics == pytest.approx(plain.metrics)
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_groups_of_queries_do_not_change_the_result(monkeypatch):
+    whole = evaluate_rescored(U[:30], CODES, QUERY, DATABASE)
+    monkeypatch.setattr(evaluation, "WORKING_BYTES", 1)
+    assert evaluate_rescored(U[:30], CODES, QUERY, DATABASE).metrics == pytest.approx(whole.metrics)
+
+
+def test_sides_that_do_not_fit_are_named():
+    with pytest.raises(InputError, match="2 bytes a row, but 20 bits need 3"):
+        evaluate_rescored(np.ones((30, 20)), CODES, QUERY, DATABASE)
+    with pytest.raises(InputError, match="29 rows and query labels 30"):
+        evaluate_rescored(U[:29], CODES, QUERY, DATABASE)

@@ -1,0 +1,65 @@
+"""The printed numbers, against the paper's own source where it is at hand."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from softhash.experiments.paper import Printed, content, data_set, printed, printed_setting
+
+PAPER = Path(os.environ.get("SOFTHASH_TEST_DATA", "")) / "paper.tex"
+
+
+def test_splits_are_told_by_their_counts():
+    voc = {"classes": 20, "queries": 1000, "database": 12125, "database_without_labels": 18}
+    assert data_set(voc) == "voc2012"
+    assert data_set(voc | {"database": 12100}) == "voc2012"
+    assert data_set(voc | {"database": 16125}) is None  # the train set is in it
+    assert data_set(voc | {"queries": 500}) is None
+    nus = {"classes": 21, "queries": 2100, "database": 257000, "database_without_labels": 73800}
+    assert data_set(nus) == "nuswide"
+
+
+def test_values_are_found_by_method_backbone_and_bits():
+    assert printed("iaprtc12", "map", "dtsh", "alexnet", 24) == Printed(0.5452)
+    assert printed("iaprtc12", "map", "dtsh", "alexnet", 36) is None
+    assert printed("nuswide", "map", "idhn", "alexnet", 12) == Printed(0.7292, (0.7296,))
+    assert printed("voc2012", "ndcg", "idhn", "vgg19", 48) == Printed(0.8201)
+    assert printed("voc2012", "map", "dhn", "vgg19", 48) is None
+    assert printed(None, "map", "idhn", "alexnet", 12) is None
+    assert printed_setting("flickr", "lambda_", "10", 48) == Printed(0.6952)
+    assert printed_setting("iaprtc12", "gamma", "0", 48) is None
+
+
+def test_doubtful_cells_are_marked_and_others_not():
+    assert "swapped" in printed("flickr", "wap", "idhn", "alexnet", 12).doubt
+    assert printed("voc2012", "wap", "idhn", "alexnet", 12).doubt is None
+    assert printed("flickr", "map", "idhn-coarse-mse", "alexnet", 48).doubt
+    assert printed("flickr", "map", "idhn-coarse-mse", "alexnet", 12).doubt is None
+    assert printed("flickr", "map", "idhn-coarse-ce", "alexnet", 48).doubt is None
+
+
+@pytest.mark.skipif(not PAPER.is_file(), reason="no paper.tex in SOFTHASH_TEST_DATA")
+def test_every_number_is_the_papers():
+    """Rows of the LaTeX tables, by label and first column, against ours put side by side again."""
+    ours: dict[tuple[str, int, str], list[float]] = {}
+    seen: dict[str, dict[str, int]] = {}
+    for table in content()["tables"]:
+        blocks = seen.setdefault(table["label"], {})
+        block = blocks.setdefault(table["metric"], len(blocks))
+        for row, values in table["rows"].items():
+            ours.setdefault((table["label"], block, row), []).extend(values)
+    theirs = {}
+    for found in re.finditer(r"\\begin\{table.*?\\label\{(.*?)\}\s*\\end", PAPER.read_text(), re.S):
+        block = -1
+        for line in found[0].split("\n"):
+            numbers = [float(n) for n in re.findall(r"(?<!\d)\d?\.\d{4}", line)]
+            if not numbers or "&" not in line:
+                continue
+            name = re.sub(r"\\cite\{.*?\}|\\multirow\{1\}\{\*\}|\\textbf|[{}$~ ]", "", line).lower()
+            name = name.split("&")[0].removesuffix(".0")
+            block += name == "idhn"
+            theirs[found[1], max(block, 0), name] = numbers
+    assert len(theirs) == 44 + 5 + 28 + 15
+    assert ours == theirs

@@ -1,0 +1,233 @@
+"""From a labelled collection to a trained hasher, with a tiny backbone on drawn scenes."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from softhash import InputError, UsageError
+from softhash.data import scenes
+from softhash.data.image_set import ImageSet
+from softhash.evaluation.evaluate import evaluate
+from softhash.experiments.cells import expand, read_rows, run_grid
+from softhash.model.hasher import Hasher
+from softhash.training import finetune
+from softhash.training.fit import Options, build_hasher, fit, fit_features
+from softhash.training.recipe import Recipe
+
+pytestmark = pytest.mark.usefixtures("tiny_backbone")
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data") / "scenes"
+    scenes.write(folder, count=120, size=48, workers=1)
+    return ImageSet.read(folder)
+
+
+@pytest.fixture
+def options(tmp_path):
+    return Options(device="cpu", cache=tmp_path / "cache")
+
+
+def recipe(**values):
+    return Recipe.with_defaults(
+        **{"backbone": "tiny", "bits": 16, "hidden": 0, "epochs": 30, **values}
+    )
+
+
+def test_a_trained_head_ranks_better_than_a_random_one(images, options):
+    """On the pictures it was trained on: a tiny random backbone has little to generalise by."""
+    chosen = recipe(hidden=64, dropout=0.0, epochs=150)
+    before = evaluate(build_hasher(chosen), images, images, at="all")
+    hasher = fit(build_hasher(chosen), images, recipe=chosen, options=options)
+    after = evaluate(hasher, images, images, at="all")
+    assert after.metrics["ndcg@all"] > before.metrics["ndcg@all"] + 0.03
+    assert hasher.classes == images.classes
+    assert after.contract["queries_broken"] == 0
+
+
+@pytest.mark.parametrize("mode", ["frozen", "finetune"])
+def test_the_same_seed_gives_the_same_codes(images, options, mode):
+    chosen = recipe(mode=mode, epochs=2, warm_up=2 if mode == "finetune" else 0)
+    codes = []
+    for seed in (0, 0, 1):
+        again = chosen.changed(seed=seed)
+        hasher = fit(build_hasher(again), images, recipe=again, options=options)
+        codes.append(hasher.encode(images))
+    assert np.array_equal(codes[0], codes[1])
+    assert not np.array_equal(codes[0], codes[2])
+
+
+def test_fine_tuning_moves_the_backbone_and_freezing_does_not(images, options):
+    for mode, moves in (("frozen", False), ("finetune", True)):
+        chosen = recipe(mode=mode, epochs=2, average=0.0)
+        hasher = build_hasher(chosen)
+        before = [weight.clone() for weight in hasher.network.backbone.parameters()]
+        fit(hasher, images, recipe=chosen, options=options)
+        after = hasher.network.backbone.parameters()
+        moved = any(not torch.equal(a, b) for a, b in zip(before, after, strict=True))
+        assert moved is moves
+
+
+def test_fine_tuning_goes_on_with_the_anchors_that_the_head_was_warmed_up_with(
+    images, options, monkeypatch
+):
+    seen = []
+
+    def run(network, method, *rest):
+        before = method.places.detach().clone()
+        trained(network, method, *rest)
+        seen.append((before, method.places.detach().clone()))
+
+    trained = finetune.carry_out
+    monkeypatch.setattr(finetune, "carry_out", run)
+    chosen = recipe(mode="finetune", epochs=1, warm_up=2, teacher_zoom=0.0)
+    fit(build_hasher(chosen), images, recipe=chosen, options=options)
+    warmed, whole = seen
+    assert not torch.equal(*warmed)
+    assert torch.equal(warmed[1], whole[0])
+
+
+def test_features_are_computed_once(images, options):
+    calls = []
+    options.progress = lambda done, total: calls.append(done)
+    chosen = recipe(epochs=1)
+    fit(build_hasher(chosen), images, recipe=chosen, options=options)
+    assert len(calls) > 2
+    calls.clear()
+    fit(build_hasher(chosen), images, recipe=chosen, options=options)
+    assert calls == [len(images)]
+
+
+def test_pictures_that_cannot_be_used_are_left_out_and_named(tmp_path, options):
+    scenes.write(tmp_path / "photos", count=30, size=48, workers=1)
+    (tmp_path / "photos" / "scene-00003.png").write_bytes(b"no picture")
+    images = ImageSet.read(tmp_path / "photos")
+    labels = images.labels.copy()
+    labels[5] = 0
+    images = ImageSet(images.root, images.file_names, labels, images.classes)
+    said = []
+    options.notes = said.append
+    chosen = recipe(epochs=1)
+    fit(build_hasher(chosen), images, recipe=chosen, options=options)
+    assert "1 pictures without labels are left out" in said
+    assert any("scene-00003.png" in line for line in said)
+
+
+def test_labels_that_teach_nothing_are_refused(images, options):
+    alike = ImageSet(images.root, images.file_names, np.ones_like(images.labels), images.classes)
+    with pytest.raises(UsageError, match="the same labels"):
+        fit(build_hasher(recipe()), alike, recipe=recipe(), options=options)
+    with pytest.raises(UsageError, match="too few"):
+        fit(build_hasher(recipe()), images.select([0]), recipe=recipe(), options=options)
+
+
+def test_a_class_without_pictures_is_no_obstacle(images, options):
+    labels = np.pad(images.labels, ((0, 0), (0, 1)))
+    wider = ImageSet(images.root, images.file_names, labels, (*images.classes, "unicorn"))
+    hasher = fit(build_hasher(recipe(epochs=1)), wider, recipe=recipe(epochs=1), options=options)
+    assert hasher.classes[-1] == "unicorn"
+
+
+def test_embeddings_become_codes(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = (rng.random((200, 6)) < 0.3).astype(np.uint8)
+    features = labels @ rng.normal(size=(6, 20)) + 0.3 * rng.normal(size=(200, 20))
+    chosen = recipe(bits=12, epochs=40)
+    hasher = fit_features(
+        build_hasher(chosen, features=20),
+        features,
+        labels,
+        recipe=chosen,
+        options=Options(device="cpu"),
+    )
+    hasher.save(tmp_path / "model")
+    codes = Hasher.load(tmp_path / "model").encode(features.astype(np.float32))
+    assert codes.shape == (200, 2)
+    same = (labels[:, None] == labels[None]).all(axis=2)
+    distances = np.bitwise_count(codes[:, None] ^ codes[None]).sum(axis=2)
+    assert distances[same].mean() < 2 < distances[~same].mean()
+    with pytest.raises(InputError, match="200 rows of features, but 199"):
+        fit_features(hasher, features, labels[1:], recipe=chosen)
+
+
+def test_a_grid_keeps_what_is_finished_and_reports_what_fails(images, options, tmp_path):
+    split = images.split("random", seed=0)
+    content = {
+        "backbone": "tiny", "hidden": 0, "epochs": 1,
+        "grid": {"method": ["idhn", "idhn-fine-ce"], "bits": [8, 16]},
+    }  # fmt: skip
+    results = tmp_path / "results.jsonl"
+    recipes = expand(content)
+    told = []
+    assert run_grid(recipes[:3], split, results, options, on_cell=lambda *a: told.append(a)) == []
+    with results.open("a") as file:
+        file.write('{"cut off')
+    assert len(read_rows(results)) == 3
+    results.write_text("".join(json.dumps(row) + "\n" for row in read_rows(results)))
+    bad = recipes[3].changed(settings={"alpha": "five"})
+    failed = run_grid([*recipes, bad], split, results, options, on_cell=lambda *a: told.append(a))
+    assert len(failed) == 1
+    assert "idhn-fine-ce, 16 bits, seed 0" in failed[0]
+    assert [call[0] for call in told] == [1, 2, 3, 4]
+    rows = read_rows(results)
+    assert len(rows) == 4
+    assert all(row["contract"]["split"] == split.sha256 for row in rows)
+    assert all(0 < row["metrics"]["map@all"] <= 1 for row in rows)
+
+
+@pytest.mark.parametrize("mode", ["frozen", "finetune"])
+def test_a_quantiser_is_ranked_by_its_own_distance(images, options, tmp_path, mode):
+    split = images.split("random", seed=0)
+    chosen = recipe(method="dqn", bits=12, mode=mode, epochs=2, settings={"words": 8})
+    results = tmp_path / "results.jsonl"
+    assert run_grid([chosen], split, results, options, sheets=2) == []
+    (row,) = read_rows(results)
+    assert row["contract"]["distance"] == "asymmetric quantiser distance"
+    assert row["metrics"]["map@all"] > row["metrics"]["precision@all"]  # better than chance
+    assert len(row["hits"]) == 2
+
+
+def test_a_grid_takes_lists_only():
+    with pytest.raises(UsageError, match="grid key bits is 12; give a list"):
+        expand({"grid": {"bits": 12}})
+    swept = expand({"grid": {"settings.alpha": ["1/q", 1.0]}})
+    assert [r.settings["alpha"] for r in swept] == ["1/q", 1.0]
+
+
+@pytest.mark.parametrize("method", ["itq", "sh", "ksh"])  # linear, cosine and kernel heads
+def test_a_fitted_head_is_saved_and_encodes_the_same(images, options, tmp_path, method):
+    chosen = recipe(method=method, bits=8)
+    hasher = fit(build_hasher(chosen), images, recipe=chosen, options=options)
+    hasher.save(tmp_path / "model")
+    codes = Hasher.load(tmp_path / "model").encode(images)
+    assert np.array_equal(codes, hasher.encode(images))
+    assert len(np.unique(codes, axis=0)) > 1
+
+
+def test_a_shallow_method_is_not_fine_tuned_and_says_so_before_any_work(images, options):
+    chosen = recipe(method="itq", mode="finetune")
+    options.progress = lambda done, total: pytest.fail("pictures were decoded")
+    for attempt in (
+        lambda: build_hasher(chosen),
+        lambda: fit(build_hasher(recipe()), images, recipe=chosen, options=options),
+    ):
+        with pytest.raises(UsageError, match="itq is fitted to features; use --frozen"):
+            attempt()
+
+
+@pytest.mark.parametrize("mode", ["frozen", "finetune"])
+def test_labels_of_pictures_are_learned_with_their_codes(images, options, mode):
+    """On pictures it was trained on: they are likelier than how common labels are makes them."""
+    chosen = recipe(mode=mode, epochs=60, hidden=64, dropout=0.0)
+    hasher = fit(build_hasher(chosen), images, recipe=chosen, options=options)
+    assert hasher.label_classifier.classes == images.classes
+    found = hasher.label_classifier.probabilities(hasher.features(images))
+    common = np.broadcast_to(images.labels.mean(axis=0), found.shape)
+    assert surprise(found, images.labels) < 0.9 * surprise(common, images.labels)
+
+
+def surprise(probabilities, labels):
+    return -np.log(np.where(labels, probabilities, 1 - probabilities)).mean()

@@ -1,0 +1,208 @@
+import math
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+from softhash import InputError, UsageError
+from softhash.errors import DivergedError
+from softhash.training.checkpoint import load_checkpoint, save_checkpoint
+from softhash.training.loop import check_trainable, make_run, train
+from softhash.training.methods import create
+from softhash.training.recipe import Recipe
+from softhash.training.step import Average, augmented
+
+CPU = torch.device("cpu")
+RECIPE = Recipe.with_defaults(bits=8, epochs=4, batch_size=16, average=0.9, settings={})
+
+
+def material(n=50):
+    generator = torch.Generator().manual_seed(0)
+    labels = (torch.rand(n, 5, generator=generator) < 0.4).to(torch.uint8)
+    features = labels.float() @ torch.randn(5, 12, generator=generator)
+    return features, labels
+
+
+def fresh(recipe=RECIPE, method="idhn"):
+    torch.manual_seed(recipe.seed)
+    method = create(method, 8, 5)
+    method.start(material()[1])
+    head = nn.Sequential(nn.Dropout(0.3), nn.Linear(12, method.width), nn.Softsign())
+    return make_run(head, method, recipe, CPU)
+
+
+def weights(run):
+    return torch.cat([weight.detach().flatten() for weight in run.network.parameters()])
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others():
+    runs = []
+    for seed in (0, 0, 1):
+        recipe = RECIPE.changed(seed=seed)
+        run = fresh(recipe)
+        train(run, recipe, *material())
+        runs.append(weights(run))
+    assert torch.equal(runs[0], runs[1])
+    assert not torch.equal(runs[0], runs[2])
+
+
+def test_the_loss_falls_and_is_told():
+    told = []
+    recipe = RECIPE.changed(epochs=20, head_rate=0.03)
+    train(fresh(recipe), recipe, *material(), watch=told.append)
+    assert told[-1]["loss"] < 0.9 * told[0]["loss"]
+    assert told[-1]["step"] == told[-1]["steps"] == 20 * 50 // 16
+    assert all(figures["pictures_per_second"] > 0 for figures in told)
+
+
+def test_threads_never_change_the_sums():
+    """Without care, one run of DQN in ten or so was another's in all but the last bits."""
+    runs = [fresh(method="dqn") for _ in range(60)]
+    for run in runs:
+        train(run, RECIPE, *material())
+    assert all(torch.equal(weights(run), weights(runs[0])) for run in runs)
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+@pytest.mark.parametrize("method", ["idhn", "dqn"])
+@pytest.mark.parametrize("stop", [1, 5, 9])
+def test_a_run_interrupted_within_a_step_ends_like_one_that_was_not(
+    tmp_path, monkeypatch, stop, method
+):
+    whole = fresh(method=method)
+    train(whole, RECIPE, *material())
+
+    run, path = fresh(method=method), tmp_path / "checkpoint.safetensors"
+    original = run.optimiser.step
+
+    def interrupted():
+        original()
+        if run.step == stop:
+            signal.raise_signal(signal.SIGINT)  # weights are moved, but the step is not over
+
+    monkeypatch.setattr(run.optimiser, "step", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            train(run, RECIPE, *material(), checkpoint=lambda r: save_checkpoint(path, r, RECIPE))
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    again = fresh(method=method)
+    load_checkpoint(path, again, RECIPE)
+    assert again.step == stop + 1
+    train(again, RECIPE, *material())
+    assert torch.equal(weights(again), weights(whole))
+
+
+def test_a_checkpoint_of_another_recipe_is_refused(tmp_path):
+    path = tmp_path / "checkpoint.safetensors"
+    save_checkpoint(path, fresh(), RECIPE)
+    with pytest.raises(InputError, match=r"another recipe: head_rate was 0\.003, and is now 0\.1"):
+        load_checkpoint(path, fresh(), RECIPE.changed(head_rate=0.1))
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(InputError, match="no checkpoint that can be read"):
+        load_checkpoint(path, fresh(), RECIPE)
+
+
+def test_a_loss_that_is_no_number_stops_the_run_and_is_named():
+    features, labels = material()
+    features[7] = float("nan")
+    with pytest.raises(DivergedError, match=r"the loss is nan at step \d; its batch was"):
+        train(fresh(), RECIPE, features, labels)
+
+
+def test_labels_from_which_nothing_can_be_learned_are_refused():
+    with pytest.raises(UsageError, match="too few"):
+        check_trainable(torch.ones(1, 3))
+    with pytest.raises(UsageError, match="same labels"):
+        check_trainable(torch.ones(5, 3))
+
+
+def test_average_is_the_running_mean_and_swaps():
+    layer = nn.Linear(1, 1, bias=False)
+    with torch.no_grad():
+        layer.weight.fill_(0.0)
+    average = Average(layer, 0.5)
+    for value in (4.0, 8.0):
+        with torch.no_grad():
+            layer.weight.fill_(value)
+        average.update()
+    average.swap()
+    assert layer.weight.item() == 5.0  # ((0 + 4)/2 + 8)/2
+    average.swap()
+    assert layer.weight.item() == 8.0
+
+
+def test_augmentation_keeps_shape_and_range_and_changes_pixels():
+    pixels = torch.randint(0, 256, (6, 20, 20, 3), dtype=torch.uint8)
+    torch.manual_seed(0)
+    first = augmented(pixels)
+    assert first.shape == pixels.shape
+    assert first.min() >= 0
+    assert first.max() <= 255
+    torch.manual_seed(0)
+    assert torch.equal(first, augmented(pixels))
+    assert (first - pixels.float()).abs().mean() > 1
+    flat = torch.full((2, 9, 9, 3), 100, dtype=torch.uint8)
+    spread = augmented(flat)
+    assert spread.std(dim=(1, 2, 3)).max() < 1e-3  # a plain picture stays plain
+    assert ((spread >= 79) & (spread <= 121)).all()
+
+
+def test_augmentation_zooms_both_ways_and_mirrors():
+    picture = torch.zeros(1, 40, 40, 3)
+    picture[:, 17:23, 17:23] = 200  # in the middle, where no border is mirrored
+    picture[:, 17:23, 17:20, 0] = 0  # the left half is not red
+    torch.manual_seed(0)
+    seen = augmented(picture.expand(500, -1, -1, -1))
+    area = seen[..., 1].sum((1, 2)) / seen[..., 1].amax((1, 2)) / 36
+    larger, smaller = (area > 1.2).float().mean(), (area < 1 / 1.2).float().mean()
+    assert 0.2 < larger < 0.5
+    assert 0.2 < smaller < 0.5
+    assert abs(area.log().mean()) < 0.1  # as large as they are, on average
+    assert area.log().abs().max() < 2 * (math.log(4 / 3) + 0.1) + 0.1
+    middle = (seen[..., 1].sum(1) * torch.arange(40)).sum(1) / seen[..., 1].sum((1, 2))
+    red = (seen[..., 0].sum(1) * torch.arange(40)).sum(1) / seen[..., 0].sum((1, 2))
+    assert 0.4 < (red < middle).float().mean() < 0.6
+
+
+WORKER = """
+import torch, sys
+from torch import nn
+from softhash.training import distributed
+from softhash.training.methods import create
+from softhash.training.recipe import Recipe
+from softhash.training.loop import make_run, train
+distributed.join()
+torch.manual_seed(0)
+labels = (torch.rand(48, 5) < 0.4).to(torch.uint8)
+features = torch.randn(48, 12)
+head = nn.Sequential(nn.Linear(12, 8), nn.Softsign())
+recipe = Recipe.with_defaults(bits=8, epochs=3, batch_size=16, dropout=0.0)
+run = make_run(head, create("idhn", 8, 5), recipe, torch.device("cpu"))
+train(run, recipe, features, labels)
+if distributed.rank() == 0:
+    torch.save([w.detach() for w in head.parameters()], sys.argv[1])
+"""
+
+
+def test_two_processes_train_like_one_with_the_whole_batch(tmp_path):
+    """Nine steps of Adam: any difference in the gradients would have grown by then."""
+    script = tmp_path / "worker.py"
+    script.write_text(WORKER)
+    for name, launcher in (
+        ("one", []),
+        ("two", ["-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29577"]),
+    ):
+        command = [sys.executable, *launcher, str(script), str(tmp_path / name)]
+        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        subprocess.run(command, check=True, env=environment, capture_output=True, timeout=120)
+    one, two = (torch.load(tmp_path / name, weights_only=True) for name in ("one", "two"))
+    for a, b in zip(one, two, strict=True):
+        assert torch.allclose(a, b, atol=1e-6)
