@@ -19,6 +19,7 @@ def test_the_public_door_holds_exactly_these_names():
         "Options",
         "Recipe",
         "Report",
+        "SearchResult",
         "Split",
         "evaluate",
         "evaluate_codes",

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from softhash.errors import (
+    AddressError,
     AlreadyExistsError,
     DivergedError,
     EmptyUpdateError,
@@ -14,6 +15,8 @@ from softhash.errors import (
     MissingExtraError,
     ModelMismatchError,
     NoModelError,
+    NoOutputsError,
+    QueryError,
     SofthashError,
     StoreUnavailableError,
     UnknownItemError,
@@ -22,18 +25,20 @@ from softhash.errors import (
 
 if TYPE_CHECKING:
     from softhash.codes import pack, unpack
-    from softhash.data.image_set import ImageSet, open_image
+    from softhash.data.decoding import open_image
+    from softhash.data.image_set import ImageSet
     from softhash.data.splits.split import Split
     from softhash.evaluation.evaluate import evaluate, evaluate_codes
     from softhash.evaluation.report import Report
     from softhash.hamming.search import nearest, within
     from softhash.index.hamming_index import HammingIndex
     from softhash.index.items import Entry, Hit
+    from softhash.index.search import SearchResult
     from softhash.model.encoding import Encoded
     from softhash.model.hasher import Hasher
     from softhash.training.fit import fit, fit_features
+    from softhash.training.options import Options
     from softhash.training.recipe import Recipe
-    from softhash.training.run import Options
 
 __version__ = "0.1.0"
 
@@ -44,22 +49,24 @@ _HOMES = {
     "Hasher": "softhash.model.hasher",
     "Hit": "softhash.index.items",
     "ImageSet": "softhash.data.image_set",
-    "Options": "softhash.training.run",
+    "Options": "softhash.training.options",
     "Recipe": "softhash.training.recipe",
     "Report": "softhash.evaluation.report",
+    "SearchResult": "softhash.index.search",
     "Split": "softhash.data.splits.split",
     "evaluate": "softhash.evaluation.evaluate",
     "evaluate_codes": "softhash.evaluation.evaluate",
     "fit": "softhash.training.fit",
     "fit_features": "softhash.training.fit",
     "nearest": "softhash.hamming.search",
-    "open_image": "softhash.data.image_set",
+    "open_image": "softhash.data.decoding",
     "pack": "softhash.codes",
     "unpack": "softhash.codes",
     "within": "softhash.hamming.search",
 }
 
 __all__ = [
+    "AddressError",
     "AlreadyExistsError",
     "DivergedError",
     "EmptyUpdateError",
@@ -76,9 +83,12 @@ __all__ = [
     "MissingExtraError",
     "ModelMismatchError",
     "NoModelError",
+    "NoOutputsError",
     "Options",
+    "QueryError",
     "Recipe",
     "Report",
+    "SearchResult",
     "SofthashError",
     "Split",
     "StoreUnavailableError",
@@ -100,7 +110,12 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that `import softhash` stays light."""
     if name not in _HOMES:
         raise AttributeError(f"module 'softhash' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    try:
+        return getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name == "torch":
+            raise MissingExtraError("torch", "train") from error
+        raise
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,9 @@
     │   ├── IndexDamagedError     a file of an index is not as it was written
     │   └── EmptyUpdateError      an update would remove every item of an index
     ├── UsageError                a setting or name that does not exist (exit code 2)
+    │   ├── QueryError            a search for nothing, or for several things at once
+    │   ├── NoOutputsError        rescoring by an id or a code, which has no real-valued outputs
+    │   └── AddressError          a server cannot listen on that host and port
     ├── MissingExtraError         an optional package is not installed
     ├── DivergedError             the training loss became NaN or infinite
     ├── IndexBusyError            another process writes to the index
@@ -85,6 +88,18 @@ class UsageError(SofthashError, ValueError):
     """A setting, name or combination of options that does not exist."""
 
     exit_code = 2
+
+
+class QueryError(UsageError):
+    """A search needs exactly one thing to search for."""
+
+
+class NoOutputsError(UsageError):
+    """Rescoring needs real-valued outputs, which an id or a code does not have."""
+
+
+class AddressError(UsageError):
+    """A server cannot listen on that host and port."""
 
 
 class MissingExtraError(SofthashError, ImportError):

@@ -36,11 +36,11 @@ def run_bench(tmp_path, monkeypatch):
     return run
 
 
-def test_a_grid_is_run_told_and_resumed(run_bench, capsys):
+def test_a_grid_is_run_reported_and_resumed(run_bench, capsys):
     assert len(run_bench(only="idhn")) == 2
-    said = capsys.readouterr().err
-    assert "1 of 2  idhn" in said
-    assert "left" in said.split("\n")[said.count("\n") - 2]
+    printed = capsys.readouterr().err
+    assert "1 of 2  idhn" in printed
+    assert "left" in printed.split("\n")[printed.count("\n") - 2]
     rows = run_bench(resume=True, sheets=0)
     assert [row["recipe"]["method"] for row in rows] == ["idhn"] * 2 + ["idhn-fine-ce"] * 2
     assert [len(row["hits"]) for row in rows] == [2, 2, 0, 0]

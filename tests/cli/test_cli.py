@@ -89,7 +89,7 @@ def test_queries_without_labels_are_said_once(arrays, tmp_path):
     ("arguments", "code", "message"),
     [
         (["evalute"], 2, "Did you mean 'evaluate'?"),
-        (["evaluate"], 2, "give MODEL and DATA, or --query-codes"),
+        (["evaluate"], 2, "give MODEL and DATA; or MODEL, --query-features"),
         (["evaluate", "--rescore", "--bits", "3"], 2, "give MODEL and DATA"),
         (["evaluate", "--bitz", "3"], 2, "--bits"),
         (["evaluate", "--bits", "many"], 2, "'--bits': Input should be a valid integer"),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from types import SimpleNamespace
 
@@ -9,7 +10,8 @@ import pytest
 from command import run
 
 from softhash.data import scenes
-from softhash.data.image_set import ImageSet, image_size
+from softhash.data.decoding import image_size
+from softhash.data.image_set import ImageSet
 from softhash.index import HammingIndex
 from softhash.model.hasher import Hasher
 
@@ -77,6 +79,35 @@ def test_list_names_what_there_is(kind, name):
     assert name in json.loads(run("list", kind, "--json").stdout)
 
 
+def test_list_keeps_brackets():
+    done = run("list", "backbones")
+    assert "softhash[timm]" in done.stdout
+    assert "softhash[torchvision]" in done.stdout
+
+
+def test_list_models_names_the_shipped_one_before_it_is_made_and_those_in_the_cache(
+    tiny_model, tmp_path
+):
+    cache = tmp_path / "softhash" / "models"
+    options = {"env": os.environ | {"XDG_CACHE_HOME": str(tmp_path)}}
+    found = json.loads(run("list", "models", "--json", **options).stdout)
+    assert list(found) == ["default"]
+    shipped = found["default"]
+    assert (shipped["bits"], len(shipped["classes"]), shipped["ready"]) == (48, 20, False)
+    assert shipped["folder"].startswith(str(cache))
+    assert not cache.exists()  # nothing was made only to be listed
+    shutil.copytree(tiny_model, cache / "mine")
+    (cache / "broken").mkdir()
+    done = run("list", "models", "--json", **options)
+    found = json.loads(done.stdout)
+    assert list(found) == ["default", "mine"]
+    assert found["mine"]["classes"] == ["sea", "sky"]
+    assert "broken lacks config.json" in done.stderr
+    table = run("list", "models", **options).stdout
+    assert f"12 bits, 2 classes, tiny: {cache / 'mine'}" in table
+    assert "made when it is first used" in table
+
+
 def test_scenes_are_drawn_once_into_the_cache(tmp_path):
     options = {"cwd": tmp_path, "env": os.environ | {"XDG_CACHE_HOME": str(tmp_path)}}
     first, second = (run("check", "scenes", "--json", **options) for _ in range(2))
@@ -93,7 +124,7 @@ def test_the_demo_ends_by_itself_and_leaves_pictures_to_look_at(tmp_path):
     assert "ndcg@100" in done.stdout
     assert "75 items, 48 bits" in done.stdout
     for name in ("scenes.png", "hits.png", "curves.png"):
-        assert image_size(tmp_path / "demo" / name)[0] > 1000
+        assert image_size(tmp_path / "demo" / name)[1] > 1000
     assert (tmp_path / "demo" / "search.html").read_text().count("data:image/jpeg") == 24
     model = (tmp_path / "demo" / "model" / "config.json").stat().st_mtime_ns
     again = run("demo", "--dir", tmp_path / "demo", "--count", 150)

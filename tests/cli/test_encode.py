@@ -66,7 +66,7 @@ def test_encode_writes_codes_and_names_and_skips_what_is_broken(folder, tiny_mod
             1,
             "none of the 1 pictures",
         ),
-        (["{folder}", "-m", "{features}", "-o", "{out}"], 1, "hashes features, not pictures"),
+        (["{folder}", "-m", "{features}", "-o", "{out}"], 1, "takes embeddings, not pictures"),
     ],
 )
 def test_encode_says_what_is_wrong_and_writes_nothing(
@@ -96,7 +96,7 @@ def test_export_writes_a_graph_that_runs_elsewhere(tiny_model, tmp_path):
     assert (wrong.returncode, "did you mean 'onnx'" in wrong.stderr) == (2, True)
 
 
-def test_progress_tells_how_many_a_second(monkeypatch):
+def test_progress_shows_how_many_per_second(monkeypatch):
     said = []
     monkeypatch.setattr(_progress, "say", said.append)
     monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", 0.0)

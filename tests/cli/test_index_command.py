@@ -100,7 +100,7 @@ def test_an_interrupt_keeps_what_is_done_and_the_next_run_goes_on(folder, locati
         [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True
     )
     assert done.returncode == 130
-    assert f"stopped; 4 pictures are in {location}, and the same command goes on" in done.stderr
+    assert f"stopped; 4 pictures are in {location}, and the same command continues" in done.stderr
     assert "Traceback" not in done.stderr
     found = _json("index", folder, "-o", location)
     assert _counts(found) == {"added": 6, "unchanged": 4}
@@ -150,7 +150,7 @@ def test_verify_says_that_all_is_well_and_what_is_not(folder, location, tiny_mod
     run("index", folder, "-o", location, "-m", tiny_model, *CPU)
     fine = run("index", "--verify", "-o", location)
     assert (fine.returncode, fine.stdout) == (0, "")
-    assert fine.stderr == f"{location}: 10 items, all as it was written\n"
+    assert fine.stderr == f"{location}: 10 items, no problems\n"
     _flip_a_code(location)
     wrong = run("index", "--verify", "-o", location)
     assert wrong.returncode == 1
@@ -219,7 +219,7 @@ def test_an_empty_folder_becomes_an_index_and_another_is_refused(folder, locatio
     assert run("index", folder, "-o", location, "-m", tiny_model, *CPU).returncode == 0
     into_pictures = run("index", folder, "-o", folder, "-m", tiny_model, *CPU)
     assert into_pictures.returncode == 1
-    assert "is no index" in into_pictures.stderr
+    assert "is not an index" in into_pictures.stderr
 
 
 def test_index_without_pictures_is_wrong_use(location):

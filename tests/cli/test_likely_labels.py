@@ -11,11 +11,11 @@ import pytest
 from command import run
 from safetensors.numpy import load_file
 
-from softhash.cli._answer import Answer
+from softhash.cli._answer import Answer, looks_like
 from softhash.cli._hits_page import hits_page
 from softhash.data import scenes
 from softhash.data.image_set import ImageSet
-from softhash.index import HammingIndex
+from softhash.index import HammingIndex, SearchResult
 from softhash.model.hasher import Hasher
 
 
@@ -108,8 +108,8 @@ def test_a_search_that_tells_labels_does_without_torch(picture, location):
 
 def test_nothing_is_told_as_certain_and_labels_are_text():
     likely = {"<b>": 0.99996, "sea": 0.9901, "sky": 0.99, "[red]": 0.3}
-    answer = Answer("a.jpg", b"\0", (), (), (), likely=likely)
-    assert answer.looks_like == "looks like: <b> > 99 %, sea > 99 %, sky 99 %, [red] 30 %"
-    text = hits_page(answer)
+    result = SearchResult(b"\0", likely=likely)
+    assert looks_like(result) == "looks like: <b> > 99 %, sea > 99 %, sky 99 %, [red] 30 %"
+    text = hits_page(Answer("a.jpg", result, ()))
     assert "<b>" not in text
     assert re.search(r"looks like: &lt;b&gt; <span>&gt; 99 %.*\[red\] <span>30 %", text)

@@ -23,7 +23,7 @@ def test_published_rows_become_the_published_tables(tmp_path):
     assert str(figures / "voc2012-frozen-settings.png") in written
     assert all(Path(name).is_file() for name in written)
     tables = (figures / "tables.md").read_text()
-    assert "**0.8349** ± 0.0009 [0.7064†]" in tables  # as docs/results/voc2012/README.md has it
+    assert "**0.8349** ± 0.0009 [0.7064†]" in tables  # as docs/results/voc2012/appendix.md
     assert "| 20/q | **0.8103** ± 0.0015 [0.6682†]" in tables
     assert "figures of curves are left out" in done.stderr
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from command import run
 from PIL import Image
+from safetensors.numpy import load_file
 
-from softhash import Hasher, InputError, UsageError
+from softhash import Hasher, InputError
 from softhash.data import scenes
 from softhash.model import default_model as shipped
 
@@ -76,6 +77,26 @@ def test_it_knows_what_real_photographs_show(model, tmp_path):
     assert np.mean([label in labels[name] for name, label in first]) > 0.8
 
 
+def test_its_weights_are_those_that_torch_puts_together(model):
+    """Their checksum is what indexes know their model by."""
+    import torch
+
+    hasher = Hasher.load(model)
+    torch_made = Hasher.from_config(hasher._config, weights="default")
+    head = load_file(shipped.PACKED / shipped.HEAD)
+    named = {name.removeprefix("head."): torch.from_numpy(head[name]) for name in head}
+    state = {name: value.float() for name, value in named.items() if "labels." not in name}
+    torch_made.network.head.load_state_dict(state)
+    assert torch_made.identity == hasher.identity
+    scenes.write(model.parent / "scenes", count=8, size=96, workers=1)
+    pictures = sorted((model.parent / "scenes").glob("*.png"))
+    assert len(pictures) == 8
+    codes = hasher.encode(pictures)
+    assert np.array_equal(torch_made.encode(pictures), codes)
+    hasher.network.head.output.bias.data.neg_()  # the folder fills a network that can be trained
+    assert not np.array_equal(hasher.encode(pictures), codes)
+
+
 def test_its_card_says_what_it_was_trained_on_and_where_it_fails(model):
     card = (model / "README.md").read_text()
     for word in ("VOC2012", "Limits", "20 kinds", "map"):
@@ -97,23 +118,5 @@ def test_a_folder_is_indexed_and_searched_before_any_training(model, tmp_path):
 def test_a_cache_that_cannot_be_written_to_is_named_with_the_way_out(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(InputError, match=r"cannot write .*; name a model with -m MODEL, or"):
+    with pytest.raises(InputError, match=r"cannot write .*; name another model, or"):
         shipped.default_model()
-
-
-def test_packing_keeps_the_outputs_but_for_half_precision(model, tmp_path, monkeypatch, cache):
-    hasher = Hasher.load(model)
-    shipped.pack(hasher, {"map@100": 0.5}, tmp_path / "packed")
-    monkeypatch.setattr(shipped, "PACKED", tmp_path / "packed")
-    config = json.loads((tmp_path / "packed" / "config.json").read_text())
-    assert config["sha256"] == {}
-    again = Hasher.load(shipped.default_model())
-    scenes.write(tmp_path / "scenes", count=8, size=96, workers=1)
-    pictures = sorted((tmp_path / "scenes").rglob("*.jpg"))
-    assert np.allclose(again.outputs(pictures), hasher.outputs(pictures), atol=1e-3)
-    assert again.classes == hasher.classes
-
-
-def test_a_model_that_cannot_be_shipped_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="knows names of labels"):
-        shipped.pack(Hasher.from_features(4, bits=8), {}, tmp_path)

@@ -9,7 +9,7 @@ from PIL import Image
 
 from softhash.cli._answer import UNKNOWN, Answer
 from softhash.cli._thumbnails import CLEAR, blocks, choose_protocol, rendered
-from softhash.index import Hit
+from softhash.index import Hit, SearchResult
 from softhash.plots.contact_sheet import ALL, NONE, SOME
 
 TRUE = {"COLORTERM": "truecolor"}
@@ -52,7 +52,8 @@ def answer(tmp_path):
     Image.new("RGB", (300, 100), "#ff0000").save(path)
     gone = tmp_path / "gone.png"
     hits = tuple(Hit(i, i, "x", ("sea",), ("sea",) * i) for i in range(2))
-    return Answer("picture.png", b"\0", ("sea",), hits, (path, gone), path)
+    result = SearchResult(b"\0", ("sea",), hits=hits)
+    return Answer("picture.png", result, (path, gone), path)
 
 
 @pytest.mark.parametrize("protocol", ["kitty", "iterm2"])
@@ -84,12 +85,12 @@ def test_half_blocks_fit_into_the_terminal(answer, monkeypatch):
 
 
 def test_nothing_is_drawn_where_there_are_no_pictures():
-    bare = Answer("code 00", b"\0", (), (Hit(1, 0, "x", (), ()),), (None,))
+    bare = Answer("code 00", SearchResult(b"\0", hits=(Hit(1, 0, "x", (), ()),)), (None,))
     assert rendered(bare, "blocks") == ""
 
 
 def test_frames_tell_what_is_shared():
     hits = [Hit(1, 0, "x", (), shared) for shared in (("a", "b"), ("a",), ())]
-    known = Answer("q", b"\0", ("a", "b"), (), ())
+    known = Answer("q", SearchResult(b"\0", ("a", "b")), ())
     assert [known.frame(hit) for hit in hits] == [ALL, SOME, NONE]
-    assert Answer("q", b"\0", (), (), ()).frame(hits[0]) == UNKNOWN
+    assert Answer("q", SearchResult(b"\0"), ()).frame(hits[0]) == UNKNOWN

@@ -150,7 +150,7 @@ def test_lost_log_is_named(folder, tmp_path, share, writable):
         os.truncate(log, int(share * log.stat().st_size))
     with pytest.raises(IndexDamagedError, match=r"items\.sqlite-wal"):
         LocalStore.open(str(copy), writable=writable)
-    (copy / "write.lock").unlink()
+    (copy / "confirmed").unlink()
     with opened(copy, writable=True) as store:
         assert 300 <= len(store) < 320
         assert store.verify() == []
@@ -174,7 +174,11 @@ def test_index_json_that_says_something_else_is_refused(folder, text, message):
 
 def test_what_is_no_index_is_said(tmp_path):
     (tmp_path / "file").touch()
-    for name, message in (("nothing", "does not exist"), ("file", "no folder"), ("", "no index")):
+    for name, message in (
+        ("nothing", "does not exist"),
+        ("file", "not a folder"),
+        ("", "not an index"),
+    ):
         with pytest.raises(InputError, match=message), opened(tmp_path / name):
             pass
 

@@ -44,7 +44,8 @@ def fill(folder, n=300, bits=12, labels=("sea", "sky", "dog")):
 def test_files_are_those_of_the_format(folder):
     codes = fill(folder)
     names = {path.name for path in folder.iterdir()}
-    assert names == {"index.json", "items.sqlite", "codes.bin", "labels-1.bin", "write.lock"}
+    records = {"codes.bin", "labels-1.bin"}
+    assert names == {"index.json", "items.sqlite", *records, "write.lock", "confirmed"}
     about = json.loads((folder / "index.json").read_text())
     assert about == {"format": "softhash index", "version": 1, "bits": 12}
     records = np.fromfile(folder / "codes.bin", np.uint8).reshape(-1, 8)

@@ -106,7 +106,7 @@ def test_search_breaks_ties_at_the_cut_by_id(make, monkeypatch):
     oracle = twin(store, codes, random_entries(1500))
     for k in (1, 65, 499, 500, 501, 999, 1500):
         assert store.search(codes[:1], k) == oracle.search(codes[:1], k)
-    monkeypatch.setattr(_ranking, "MOST", 100)  # now 500 ties are more than one search returns
+    monkeypatch.setattr(_ranking, "MAX_RESULTS", 100)  # fewer than the 500 ties
     where = Filter(("sky",))
     for k in (1, 65, 99, 100):
         assert store.search(codes[:1], k) == oracle.search(codes[:1], k)
@@ -171,7 +171,7 @@ def test_batches_need_not_wait_for_each_other(make, monkeypatch):
 
 
 def test_names_are_forgotten_when_many_were_written(make, monkeypatch):
-    monkeypatch.setattr(_names, "MOST_RECENT", 10)
+    monkeypatch.setattr(_names, "MAX_RECENT", 10)
     store = make()
     for batch in "abc":
         store.add(random_codes(8, 12), random_entries(8, prefix=batch))
@@ -303,7 +303,7 @@ def test_store_has_one_writer_and_survives_closing(make):
 
 
 def test_open_says_what_is_wrong(make, milvus_server):  # noqa: F811
-    with pytest.raises(InputError, match=r"has no collection nowhere.*softhash index"):
+    with pytest.raises(InputError, match="has no collection nowhere; make it first"):
         MilvusStore.open(f"milvus://{milvus_server}/nowhere")
     connection = client(milvus_server)
     connection.create_collection("theirs", dimension=8)

@@ -7,7 +7,7 @@ from memory_store import MemoryStore
 from softhash.codes import pack, unpack
 from softhash.errors import InputError, UnknownItemError, UsageError
 from softhash.index import Entry, HammingIndex
-from softhash.index import search as searching
+from softhash.index import ranking as ranking_module
 from softhash.index.items import Filter
 from softhash.index.local import LocalStore
 from softhash.index.local._session import Session
@@ -34,7 +34,7 @@ def index(make_store):
 
 @pytest.fixture
 def small_pool(monkeypatch):
-    monkeypatch.setattr(searching, "POOL", POOL)
+    monkeypatch.setattr(ranking_module, "POOL", POOL)
 
 
 def outputs(seed):
@@ -110,7 +110,7 @@ def test_filters_come_before_the_pool(index):
     )
     assert told(found) == ranking(index, u, where)
     assert 0 < len(found) < POOL
-    assert index.search(outputs=u, labels=["no such label"], rescore=True) == []
+    assert not index.search(outputs=u, labels=["sea"], not_labels=["sea"], rescore=True)
 
 
 def test_the_pool_holds_five_thousand(make_store):

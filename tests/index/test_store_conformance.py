@@ -34,7 +34,7 @@ class Twin:
         self.labels, self.count = labels, 0
         self.random, self.rng = random.Random(seed), np.random.default_rng(seed)
 
-    def id_of(self, name):
+    def find_id(self, name):
         return self.store.find_names([name])[name]
 
     def names(self):
@@ -65,19 +65,19 @@ class Twin:
     def revise(self):
         for name in self.some_names(4):
             entry = self.entry(name if self.random.random() < 0.5 else None)
-            self.store.revise({self.id_of(name): entry})
+            self.store.revise({self.find_id(name): entry})
             self.oracle.revise({self.oracle.find_names([name])[name]: entry})
 
     def remove(self):
         names = self.some_names(6)
-        ids = [self.id_of(name) for name in names]
+        ids = [self.find_id(name) for name in names]
         assert self.store.remove([*ids, 10**9, *ids[:1]]) == len(names)
         self.oracle.remove([self.oracle.find_names([name])[name] for name in names])
 
     def tell(self, verb, codes, entries):
         ids = getattr(self.store, verb)(codes, entries)
         getattr(self.oracle, verb)(codes, entries)
-        assert ids == [self.id_of(entry.file_name) for entry in entries]
+        assert ids == [self.find_id(entry.file_name) for entry in entries]
 
     def expected(self):
         """The oracle's items under the store's ids, in their order."""

@@ -10,8 +10,8 @@ from PIL import Image
 from softhash.data.image_set import ImageSet
 from softhash.errors import InputError
 from softhash.index import HammingIndex
+from softhash.index.changes import plan
 from softhash.index.store import Meta
-from softhash.index.update import update
 from softhash.model.hasher import Hasher
 
 
@@ -62,10 +62,10 @@ def _contents(index):
 
 
 def test_a_second_update_decodes_nothing(index, folder, hasher):
-    assert _counts(update(index, ImageSet.read(folder))) == {"added": 5}
+    assert _counts(index.update(ImageSet.read(folder))) == {"added": 5}
     assert len(hasher.given) == 5
     version = index.store.version
-    summary = update(index, ImageSet.read(folder))
+    summary = index.update(ImageSet.read(folder))
     assert _counts(summary) == {"unchanged": 5}
     assert (summary.items, len(hasher.given), index.store.version) == (5, 5, version)
 
@@ -73,7 +73,7 @@ def test_a_second_update_decodes_nothing(index, folder, hasher):
 def test_only_new_and_changed_files_are_encoded_and_the_result_is_as_if_made_anew(
     index, folder, hasher
 ):
-    update(index, ImageSet.read(folder))
+    index.update(ImageSet.read(folder))
     ids = {item.entry.file_name: item.id for item in index.store.items()}
     hasher.given.clear()
     _draw(folder / "1.png", 101)
@@ -83,7 +83,7 @@ def test_only_new_and_changed_files_are_encoded_and_the_result_is_as_if_made_ane
     os.utime(folder / "4.png", ns=(5, 5))
     rows = ["file_name,labels", "0.png,sea;sky", "1.png,", "moved.png,", "4.png,", "new.png,sun"]
     (folder / "metadata.csv").write_text("\n".join(rows))
-    summary = update(index, ImageSet.read(folder))
+    summary = index.update(ImageSet.read(folder))
     assert hasher.given == ["1.png", "new.png"]
     assert _counts(summary) == {
         "added": 1, "changed": 1, "renamed": 1, "revised": 2, "removed": 1,
@@ -92,15 +92,15 @@ def test_only_new_and_changed_files_are_encoded_and_the_result_is_as_if_made_ane
     assert now["moved.png"] == ids["2.png"]
     assert now["1.png"] == ids["1.png"]
     anew = HammingIndex(MemoryStore(Meta(12, hasher.identity)), hasher)
-    update(anew, ImageSet.read(folder))
+    anew.update(ImageSet.read(folder))
     assert _contents(index) == _contents(anew)
 
 
 def test_what_is_broken_is_named_and_its_old_item_goes(index, folder):
-    update(index, ImageSet.read(folder))
+    index.update(ImageSet.read(folder))
     (folder / "1.png").write_bytes(b"no picture any more")
     (folder / "9.png").write_bytes(b"never was one")
-    summary = update(index, ImageSet.read(folder))
+    summary = index.update(ImageSet.read(folder))
     assert [one.file_name for one in summary.broken] == ["1.png", "9.png"]
     assert _counts(summary) == {"removed": 1, "unchanged": 4}
     assert summary.items == 4
@@ -117,9 +117,42 @@ def test_a_file_that_changes_while_it_is_encoded_is_encoded_again(index, folder,
                 yield part
 
     slow = HammingIndex(index.store, Slow(hasher._hasher))
-    update(slow, ImageSet.read(folder))
-    assert _counts(update(index, ImageSet.read(folder))) == {"changed": 1, "unchanged": 4}
+    slow.update(ImageSet.read(folder))
+    assert _counts(index.update(ImageSet.read(folder))) == {"changed": 1, "unchanged": 4}
     assert hasher.given == ["0.png"]
+
+
+@pytest.mark.parametrize("verb", ["add", "upsert"])
+def test_a_file_that_changes_while_it_is_added_is_encoded_by_the_next_update(
+    index, folder, hasher, verb
+):
+    class Slow(Counting):
+        def stream(self, images, **options):
+            for part in super().stream(images, **options):
+                if part.positions[0] == 0:
+                    _draw(folder / "0.png", 77)
+                    os.utime(folder / "0.png", ns=(9, 9))
+                yield part
+
+    slow = HammingIndex(index.store, Slow(hasher._hasher))
+    getattr(slow, verb)(ImageSet.read(folder))
+    assert _counts(index.update(ImageSet.read(folder))) == {"changed": 1, "unchanged": 4}
+    assert hasher.given == ["0.png"]
+
+
+def test_a_plan_that_was_made_before_is_what_is_done(index, folder, hasher):
+    images = ImageSet.read(folder)
+    work = plan(index.store.scan(), images)
+    (folder / "0.png").unlink()  # after the plan
+    summary = index.update(images, plan=work)
+    assert (_counts(summary), len(summary.broken)) == ({"added": 4}, 1)
+
+
+def test_an_update_with_nothing_to_encode_needs_no_model(index, folder):
+    index.update(ImageSet.read(folder))
+    without = HammingIndex(index.store)
+    (folder / "0.png").unlink()
+    assert _counts(without.update(ImageSet.read(folder))) == {"removed": 1, "unchanged": 4}
 
 
 def test_an_interrupted_update_keeps_what_is_done_and_goes_on(index, folder, hasher):
@@ -128,36 +161,36 @@ def test_an_interrupted_update_keeps_what_is_done_and_goes_on(index, folder, has
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        update(index, ImageSet.read(folder), progress=interrupt)
+        index.update(ImageSet.read(folder), progress=interrupt)
     assert len(index) == 2
     hasher.given.clear()
-    assert _counts(update(index, ImageSet.read(folder))) == {"added": 3, "unchanged": 2}
+    assert _counts(index.update(ImageSet.read(folder))) == {"added": 3, "unchanged": 2}
     assert hasher.given == ["2.png", "3.png", "4.png"]
 
 
 def test_an_index_is_not_emptied_by_accident(index, folder):
-    update(index, ImageSet.read(folder))
+    index.update(ImageSet.read(folder))
     for file in folder.iterdir():
         file.unlink()
     _draw(folder / "other.png", 9)
     with pytest.raises(InputError, match="none of the 5 pictures in memory is in"):
-        update(index, ImageSet.read(folder))
+        index.update(ImageSet.read(folder))
     assert len(index) == 5
-    assert _counts(update(index, ImageSet.read(folder), keep_missing=True)) == {"added": 1}
+    assert _counts(index.update(ImageSet.read(folder), keep_missing=True)) == {"added": 1}
     assert len(index) == 6
-    assert _counts(update(index, ImageSet.read(folder))) == {"removed": 5, "unchanged": 1}
+    assert _counts(index.update(ImageSet.read(folder))) == {"removed": 5, "unchanged": 1}
     (folder / "other.png").unlink()
     _draw(folder / "another.png", 10)
-    assert _counts(update(index, ImageSet.read(folder), force=True)) == {"added": 1, "removed": 1}
+    assert _counts(index.update(ImageSet.read(folder), force=True)) == {"added": 1, "removed": 1}
 
 
 def test_a_folder_that_moved_as_a_whole_keeps_its_index(index, folder, hasher):
-    update(index, ImageSet.read(folder))
+    index.update(ImageSet.read(folder))
     elsewhere = folder.rename(folder.with_name("elsewhere"))
     hasher.given.clear()
-    assert _counts(update(index, ImageSet.read(elsewhere))) == {"unchanged": 5}
+    assert _counts(index.update(ImageSet.read(elsewhere))) == {"unchanged": 5}
     assert index.root == elsewhere
     folder.mkdir()
     _draw(folder / "0.png", 0)
     with pytest.raises(InputError, match="holds pictures of"):
-        update(index, ImageSet.read(folder))
+        index.update(ImageSet.read(folder))

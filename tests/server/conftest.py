@@ -3,7 +3,7 @@
 import pytest
 from browsing import Visitor, chromium
 from live import serving
-from serving import TOKEN, client_of
+from serving import TOKEN, open_client
 
 from softhash.data import scenes
 from softhash.data.image_set import ImageSet
@@ -38,7 +38,7 @@ def index(hasher, drawn, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(index):
-    with client_of(index) as client:
+    with open_client(index) as client:
         yield client
 
 
@@ -53,7 +53,7 @@ def writable(hasher, tmp_path):
 @pytest.fixture
 def writer(writable):
     """A client with the right token."""
-    with client_of(writable, writable=True, token=TOKEN) as client:
+    with open_client(writable, writable=True, token=TOKEN) as client:
         client.headers["Authorization"] = f"Bearer {TOKEN}"
         yield client
 

@@ -16,7 +16,7 @@ TOKEN = "right"  # noqa: S105
 
 
 @contextmanager
-def client_of(index, **options):
+def open_client(index, **options):
     """A client of an application that runs in this process."""
     with TestClient(create_app(index, **options)) as client:
         yield client

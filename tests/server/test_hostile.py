@@ -12,7 +12,7 @@ import zlib
 import pytest
 from live import read_answer, serving, start_of_upload
 from PIL import Image
-from serving import client_of, is_problem, jpeg
+from serving import is_problem, jpeg, open_client
 
 from softhash.server import Limits
 
@@ -104,8 +104,9 @@ def test_what_hides_behind_a_picture_is_not_served(writer):
 def test_labels_are_names_and_nothing_else(client, text):
     assert client.get("/api/v1/items", params={"label": text}).json()["items"] == []
     assert len(client.get("/api/v1/items", params={"not_label": text}).json()["items"]) == 40
-    hits = client.post("/api/v1/search", data={"code": "abc", "label": text}).json()["hits"]
-    assert hits == []
+    for filter in ("label", "not_label"):
+        answer = client.post("/api/v1/search", data={"code": "abc", filter: text})
+        assert "unknown label" in is_problem(answer, 422, "invalid")["detail"]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_numbers_and_texts_out_of_bounds_are_refused(client, field):
 
 
 def test_pixels_beyond_the_limit_are_refused(index):
-    with client_of(index, limits=SMALL) as client:
+    with open_client(index, limits=SMALL) as client:
         picture = jpeg(1001, 1000)
         told = is_problem(client.post("/api/v1/encode", files={"image": picture}), 422)
         assert "1,000,000" in told["detail"]
@@ -242,7 +243,7 @@ def test_broken_forms_are_refused(client, body):
 )
 def test_other_host_names_are_refused(index, host):
     names = frozenset(("localhost", "127.0.0.1", "[::1]"))
-    with client_of(index, hosts=names) as client:
+    with open_client(index, hosts=names) as client:
         is_problem(client.get("/api/v1/index", headers={"Host": host}), 421, "other-host")
         is_problem(client.get("/", headers={"Host": host}), 421)
         for ours in ("localhost:8000", "LOCALHOST", "127.0.0.1:1", "[::1]:8000"):
@@ -250,7 +251,7 @@ def test_other_host_names_are_refused(index, host):
 
 
 def test_errors_of_our_own_are_problems_and_tell_nothing(index, monkeypatch, caplog):
-    with client_of(index) as client:
+    with open_client(index) as client:
         monkeypatch.setattr(index.store, "labels", lambda: 1 / 0)
         told = is_problem(client.get("/api/v1/index"), 500, "defect")
         assert "division" not in str(told)

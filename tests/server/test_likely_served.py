@@ -1,7 +1,7 @@
 """What a picture looks like, as the API tells it, against the hasher's own answer."""
 
 import pytest
-from serving import client_of, jpeg
+from serving import jpeg, open_client
 
 from softhash.data.image_set import ImageSet
 from softhash.index import HammingIndex
@@ -30,7 +30,7 @@ def likely(teller):
 
 
 def test_a_picture_is_answered_with_its_likely_labels(telling, likely):
-    with client_of(telling) as client:
+    with open_client(telling) as client:
         for asked in ({"k": 2}, {"k": 2, "rescore": "true"}):
             answer = client.post("/api/v1/search", files={"image": jpeg()}, data=asked).json()
             assert list(answer["query"]["likely"].items()) == list(likely.items())
@@ -42,7 +42,7 @@ def test_a_picture_is_answered_with_its_likely_labels(telling, likely):
 
 
 def test_items_and_codes_are_not_guessed_at(telling):
-    with client_of(telling) as client:
+    with open_client(telling) as client:
         answers = [
             client.post("/api/v1/search", data={"id": 3}),
             client.post("/api/v1/search", data={"code": "abc"}),

@@ -19,7 +19,7 @@ def picture(drawn):
     return sorted(drawn.glob("*.png"))[3]
 
 
-def code_of(index, picture):
+def encode_picture(index, picture):
     return index.hasher.encode(picture, device="cpu")[0].tobytes().hex()
 
 
@@ -40,7 +40,7 @@ def test_page_finds_an_uploaded_picture(visitor, index, picture):
     page = visitor.open()
     page.set_input_files("#picture", picture)
     expect(page.locator(".query img")).to_have_attribute("src", re.compile("^blob:"))
-    code = code_of(index, picture)
+    code = encode_picture(index, picture)
     assert visitor.address() == f"#/search?code={code}"
     found = index.search(code=code, k=PAGE)
     assert visitor.hits() == ids(found)
@@ -70,7 +70,7 @@ def test_page_takes_a_picture_that_is_handed_over(visitor, index, picture, event
     hand_over(page, event, "a.png", picture.read_bytes(), "image/png")
     expect(page.locator(".query h2")).to_have_text("a.png")
     expect(page.locator("#drop")).to_be_hidden()
-    assert visitor.hits() == ids(index.search(code=code_of(index, picture), k=PAGE))
+    assert visitor.hits() == ids(index.search(code=encode_picture(index, picture), k=PAGE))
 
 
 def test_page_refuses_a_file_that_is_no_picture(visitor):
@@ -148,7 +148,7 @@ def test_page_ranks_a_picture_in_finer_order(visitor, index, picture):
 
 
 def test_page_offers_the_finer_order_for_pictures_alone(visitor, index, picture):
-    code = code_of(index, picture)
+    code = encode_picture(index, picture)
     page = visitor.open(f"#/search?code={code}&rescore=1")  # a link, and the picture is not here
     box = page.locator("#rescore")
     expect(box).to_be_hidden()

@@ -5,7 +5,7 @@ import threading
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import pytest
-from serving import client_of, is_problem, jpeg
+from serving import is_problem, jpeg, open_client
 
 from softhash.server import Limits
 from softhash.server import service as service_module
@@ -85,7 +85,7 @@ SLOW = jpeg(77, 55)
 def test_a_slow_picture_stops_nobody_else_and_a_full_pool_says_so(index, stuck):
     gate, inside = stuck
     limits = Limits(workers=2, waiting=1, work_seconds=20)
-    with client_of(index, limits=limits) as client, ThreadPoolExecutor(4) as threads:
+    with open_client(index, limits=limits) as client, ThreadPoolExecutor(4) as threads:
 
         def send(picture):
             return client.post("/api/v1/encode", files={"image": picture})
@@ -109,7 +109,7 @@ def test_a_slow_picture_stops_nobody_else_and_a_full_pool_says_so(index, stuck):
 
 
 def test_decoding_has_a_time_limit(index, stuck):
-    with client_of(index, limits=Limits(work_seconds=0.2)) as client:
+    with open_client(index, limits=Limits(work_seconds=0.2)) as client:
         is_problem(client.post("/api/v1/encode", files={"image": SLOW}), 503, "slow")
         assert client.get("/api/v1/health").status_code == 200
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from serving import client_of, is_problem
+from serving import is_problem, open_client
 
 from softhash import evaluate_codes
 from softhash.server import quality as module
@@ -35,7 +35,7 @@ def test_metrics_are_those_of_the_codes(report, index):
     right = evaluate_codes(a, b, c, d, bits=12, at=(10, "all"))
     for name, value in right.metrics.items():
         assert report["metrics"][name] == pytest.approx(value)
-        assert report["standard_errors"][name] == pytest.approx(right.errors[name])
+        assert report["standard_errors"][name] == pytest.approx(right.standard_errors[name])
     scores = dict(zip(queries, right.per_query["map@all"], strict=True))
     for one in report["best"] + report["worst"]:
         assert one["average_precision"] == pytest.approx(scores[one["item"]["id"]])
@@ -85,19 +85,19 @@ def test_a_report_is_computed_again_when_the_index_changed(writer, writable, mon
 
 
 def test_no_more_is_loaded_than_fits(index, monkeypatch):
-    monkeypatch.setattr(module, "MOST_ITEMS", 25)
+    monkeypatch.setattr(module, "MAX_ITEMS", 25)
     monkeypatch.setattr(module, "PAGE", 10)
     report = module.quality(index)
     assert report["contract"]["database"] + report["contract"]["queries"] == 25
     assert report["contract"]["items_left_out"] == 15
-    monkeypatch.setattr(module, "MOST_CELLS", 10 * len(index.store.labels()))
+    monkeypatch.setattr(module, "MAX_CELLS", 10 * len(index.store.labels()))
     assert len(module.load(index).ids) == 10
 
 
 def test_without_labels_there_is_no_report(writable):
     entries = {id: entry._replace(labels=()) for id, entry in writable.store.scan()}
     writable.store.revise(entries)
-    with client_of(writable) as client:
+    with open_client(writable) as client:
         told = is_problem(client.get("/api/v1/report"), 422, "no-labels")
         assert "metadata.csv" in told["hint"]
         writable.store.revise({0: entries[0]._replace(labels=("alone",))})

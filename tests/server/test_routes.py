@@ -3,10 +3,12 @@
 import io
 import re
 
+import numpy as np
 import pytest
 from PIL import Image
-from serving import client_of, is_problem, jpeg
+from serving import is_problem, jpeg, open_client
 
+from softhash.data.image_set import ImageSet
 from softhash.index import Entry, HammingIndex
 
 
@@ -100,6 +102,21 @@ def test_a_picture_is_rescored_where_that_is_asked_for(client, index, drawn):
     plain = client.post("/api/v1/search", files=files, data={"k": 40, "rescore": "false"})
     assert views(plain.json()["hits"]) == expected(index.search(path, k=40)) != views(hits)
     assert not any("rescored" in hit for hit in plain.json()["hits"])
+
+
+@pytest.mark.parametrize("query", [{}, {"id": 1, "code": "abc"}])
+def test_a_search_is_for_exactly_one_thing(client, query):
+    told = is_problem(client.post("/api/v1/search", data=query), 422, "invalid")
+    assert told["hint"] == "send exactly one of the fields image, id and code"
+    files = {"image": jpeg()}
+    twice = client.post("/api/v1/search", files=files, data={"id": 1})
+    assert is_problem(twice, 422, "invalid")["detail"] == "2 things to search for"
+
+
+def test_an_unknown_label_is_a_problem_that_names_a_known_one(client):
+    for filter in ("label", "not_label"):
+        answer = client.get("/api/v1/items/5/similar", params={filter: "tre"})
+        assert "did you mean 'tree'?" in is_problem(answer, 422, "invalid")["hint"]
 
 
 @pytest.mark.parametrize("query", [{"id": 3}, {"code": "abc"}])
@@ -221,7 +238,7 @@ def test_validation_names_the_field(client):
 def test_an_index_of_codes_alone_is_searched_by_code(hasher, tmp_path):
     codes = HammingIndex.create(tmp_path / "index", bits=12)
     codes.add_codes(hasher.encode([jpeg()], device="cpu"), [Entry("one", ("sky",))])
-    with client_of(codes) as client:
+    with open_client(codes) as client:
         about = client.get("/api/v1/index").json()
         assert (about["encodes"], about["root"], about["model"]) == (False, "", "")
         hits = client.post("/api/v1/search", data={"code": "000"}).json()["hits"]
@@ -232,7 +249,7 @@ def test_an_index_of_codes_alone_is_searched_by_code(hasher, tmp_path):
 
 def test_an_empty_index_is_served(hasher, tmp_path):
     empty = HammingIndex.create(tmp_path / "index", hasher)
-    with client_of(empty) as client:
+    with open_client(empty) as client:
         assert client.get("/api/v1/items").json() == {"items": [], "next": None}
         assert client.post("/api/v1/search", data={"code": "fff"}).json()["hits"] == []
         is_problem(client.get("/api/v1/report"), 422, "no-labels")
@@ -241,7 +258,7 @@ def test_an_empty_index_is_served(hasher, tmp_path):
 def test_metrics_count_requests_by_route(index):
     from prometheus_client.parser import text_string_to_metric_families
 
-    with client_of(index) as client:
+    with open_client(index) as client:
         for id in (1, 2, 1000):
             client.get(f"/api/v1/items/{id}")
         client.get("/nowhere")
@@ -261,6 +278,33 @@ def test_metrics_count_requests_by_route(index):
     assert samples["softhash_request_seconds_count", "/api/v1/items/{id}"] == 3
     assert "nowhere" not in text
     assert "BREW" not in text
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_turned_photo_is_its_own_first_hit(hasher, tmp_path, orientation):
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    pixels = np.random.default_rng(0).integers(0, 256, (6, 40, 50, 3), np.uint8)
+    for number, noise in enumerate(pixels):
+        noise[:20] //= 4  # dark above, or to the left where it is turned
+        photo, exif = Image.fromarray(noise), Image.Exif()
+        exif[0x0112] = orientation
+        photo.save(photos / f"{number}.jpg", exif=exif)
+    with HammingIndex.create(tmp_path / "index", hasher) as index, open_client(index) as client:
+        index.add(ImageSet.read(photos), device="cpu")
+        for item in index.store.items():
+            data = (photos / item.entry.file_name).read_bytes()
+            answer = client.post("/api/v1/search", files={"image": data}, data={"k": 1}).json()
+            assert answer["query"]["code"] == item.code.hex()
+            assert answer["hits"][0]["distance"] == 0
+
+
+def test_the_reference_is_found_with_and_without_a_slash(client):
+    for address in ("/docs", "/docs/"):
+        page = client.get(address)
+        assert page.status_code == 200, address
+        assert page.url.path == "/docs/"  # what its links are relative to
+        assert "softhash API" in page.text
 
 
 def test_pages_load_nothing_from_elsewhere(client):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from serving import TOKEN, client_of, is_problem, jpeg
+from serving import TOKEN, is_problem, jpeg, open_client
 
 from softhash.errors import UsageError
 from softhash.index import Entry, HammingIndex
@@ -122,7 +122,7 @@ def test_without_writable_nothing_is_written(client, index):
     "header", [None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic right", "right", "Bearer é"]
 )
 def test_a_wrong_token_is_refused(writable, header):
-    with client_of(writable, writable=True, token=TOKEN) as client:
+    with open_client(writable, writable=True, token=TOKEN) as client:
         headers = {} if header is None else {"Authorization": header.encode("latin-1")}
         answer = client.delete("/api/v1/items/1", headers=headers)
         is_problem(answer, 401, "token")
@@ -139,6 +139,6 @@ def test_a_writable_server_needs_a_token(index):
 def test_an_index_without_a_folder_takes_no_pictures(hasher, tmp_path):
     codes = HammingIndex.create(tmp_path / "index", hasher)
     codes.add_codes(np.zeros((1, 2), np.uint8), [Entry("one")])
-    with client_of(codes, writable=True, token=TOKEN) as client:
+    with open_client(codes, writable=True, token=TOKEN) as client:
         client.headers["Authorization"] = f"Bearer {TOKEN}"
         is_problem(post(client), 409, "no-root")

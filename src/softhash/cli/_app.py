@@ -26,7 +26,7 @@ from softhash.cli import (
 from softhash.cli import list as list_command
 from softhash.cli._errors import message
 from softhash.cli._output import fail
-from softhash.errors import SofthashError
+from softhash.errors import MissingExtraError, SofthashError
 
 INTERRUPTED = 130
 VERBOSE = ("-v", "--verbose")
@@ -84,6 +84,16 @@ def options(
     """Find pictures by what is in them: binary codes whose Hamming distance follows labels."""
 
 
+def _run(arguments: list[str]) -> Any:
+    """Run a command; one that needs torch where there is none ends in how to install it."""
+    try:
+        return app(arguments, prog_name="softhash", standalone_mode=False)
+    except ModuleNotFoundError as error:
+        if error.name == "torch":
+            raise MissingExtraError("torch", "train") from error
+        raise
+
+
 def main() -> None:
     """Run the command line, and exit."""
     arguments = [word for word in sys.argv[1:] if word not in VERBOSE]
@@ -91,7 +101,7 @@ def main() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     logging.getLogger("softhash").setLevel(logging.DEBUG if verbose else logging.INFO)
     try:
-        code = app(arguments, prog_name="softhash", standalone_mode=False)
+        code = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

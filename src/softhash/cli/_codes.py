@@ -1,4 +1,4 @@
-"""Codes that exist already, put into an index."""
+"""Codes that exist already, added to an index."""
 
 import time
 from pathlib import Path
@@ -25,8 +25,15 @@ def index_codes(
 ) -> None:
     """Add codes, or replace those whose names are in the index; nothing is removed.
 
-    With IMAGES, which names are relative to, hits have pictures; with a model that made the codes,
-    the index can be searched by picture.
+    Args:
+        location: of the index.
+        codes: `.npy` of the codes.
+        names: file with one name per code.
+        bits: length of the codes.
+        model: the model that made the codes, so that the index can be searched by picture.
+        images: the folder that names are relative to, so that hits have pictures.
+        as_json: whether to print what was done as JSON.
+
     """
     from softhash.cli._progress import show_progress
     from softhash.cli.index import open_or_create
@@ -61,9 +68,10 @@ def index_codes(
 
 
 def read_entries(path: Path) -> "list[Entry]":
-    """Read a file name a line, or JSON lines with file_name and, optionally, labels."""
-    from softhash.data.formats._files import clean_names, read_lines, several
+    """Read one file name per line, or JSON lines with file_name and, optionally, labels."""
     from softhash.data.formats.table import named_rows
+    from softhash.data.names import clean_names, several
+    from softhash.data.text_files import read_lines
     from softhash.index import Entry
 
     if path.suffix.lower() == ".jsonl":

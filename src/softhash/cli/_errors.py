@@ -1,14 +1,25 @@
 """What commands say of errors: the library's detail, and a hint in terms of options."""
 
-from softhash.errors import AlreadyExistsError, EmptyUpdateError, NoModelError, SofthashError
+from softhash.errors import (
+    AddressError,
+    AlreadyExistsError,
+    EmptyUpdateError,
+    NoModelError,
+    NoOutputsError,
+    QueryError,
+    SofthashError,
+)
 
 HINTS: dict[type[SofthashError], str] = {
+    AddressError: "give another --host or --port",
     AlreadyExistsError: "use --force to replace it",
     EmptyUpdateError: (
         "is it the right folder, and is its drive there? --force removes them from the index, "
         "--keep-missing keeps them"
     ),
     NoModelError: "give the one that made its codes with -m MODEL, or search by --id or --code",
+    NoOutputsError: "give IMAGE, or leave --rescore out",
+    QueryError: "give IMAGE, --id ID or --code HEX",
 }
 
 

@@ -11,7 +11,7 @@ from softhash.cli._answer import UNKNOWN, Answer, percent
 from softhash.cli._thumbnails import small
 from softhash.devices import usable_cores
 from softhash.errors import ImageError
-from softhash.index import Hit
+from softhash.index import Hit, SearchResult
 from softhash.plots.contact_sheet import ALL, NONE, SOME
 
 SIDE = 320  # pixels of a picture's longer side
@@ -70,7 +70,8 @@ QUERY_FRAME = "var(--text)"
 
 
 def hits_page(answer: Answer) -> str:
-    """Write a page: the query first, then the hits in frames that tell what they share with it."""
+    """Write a page: the query first, then the hits in frames that show what they share with it."""
+    result = answer.result
     with ThreadPoolExecutor(usable_cores()) as pool:
         pictures = list(pool.map(_picture, (answer.picture, *answer.paths)))
     query = CARD.substitute(
@@ -78,18 +79,16 @@ def hits_page(answer: Answer) -> str:
         picture=pictures[0],
         rank="query",
         distance="",
-        name=escape(Path(answer.name).name if answer.picture else answer.name),
-        labels=escape(", ".join(answer.labels)) + _likely(answer),
+        name=escape(answer.title),
+        labels=escape(", ".join(result.labels)) + _likely(result),
     )
     cards = [query]
-    for rank, (hit, picture) in enumerate(
-        zip(answer.hits, pictures[1:], strict=True), answer.first
-    ):
+    for rank, (hit, picture) in enumerate(zip(result, pictures[1:], strict=True), result.first):
         cards.append(_card(answer, hit, rank, picture))
-    title = f"Nearest to {Path(answer.name).name if answer.picture else answer.name}"
-    summary = f"Hits: {len(answer.hits)}; code {answer.code.hex()}"
+    title = f"Nearest to {answer.title}"
+    summary = f"Hits: {len(result)}; code {result.code.hex()}"
     return PAGE.substitute(
-        title=escape(title), summary=summary, keys=_keys(answer), cards="\n".join(cards)
+        title=escape(title), summary=summary, keys=_keys(result), cards="\n".join(cards)
     )
 
 
@@ -105,12 +104,12 @@ def _card(answer: Answer, hit: Hit, rank: int, picture: str) -> str:
     )
 
 
-def _likely(answer: Answer) -> str:
+def _likely(result: SearchResult) -> str:
     named = (
         f"{escape(label)} <span>{escape(percent(value))}</span>"
-        for label, value in answer.likely.items()
+        for label, value in result.likely.items()
     )
-    return f"<div>looks like: {', '.join(named)}</div>" if answer.likely else ""
+    return f"<div>looks like: {', '.join(named)}</div>" if result.likely else ""
 
 
 def _distance(hit: Hit) -> str:
@@ -118,8 +117,8 @@ def _distance(hit: Hit) -> str:
     return f"distance {hit.distance}{rescored}"
 
 
-def _keys(answer: Answer) -> str:
-    if not answer.labels:
+def _keys(result: SearchResult) -> str:
+    if not result.labels:
         return _key(UNKNOWN, "the query's labels are not known")
     names = {ALL: "shares all of the query's labels", SOME: "some of them", NONE: "none"}
     return "".join(_key(colour, name) for colour, name in names.items())

@@ -11,21 +11,21 @@ stderr = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
 def say(text: str) -> None:
-    """Tell the person something that is not the result."""
+    """Print something that is not the result, on stderr."""
     stderr.print(escape(text))
 
 
 def warn(text: str) -> None:
-    """Tell the person something to keep in mind about the result."""
+    """Print something to keep in mind about the result, on stderr."""
     stderr.print(f"[yellow]note:[/] {escape(text)}")
 
 
 def fail(text: str, *, code: int) -> NoReturn:
-    """Tell the person what went wrong, and exit."""
+    """Print what went wrong, on stderr, and exit."""
     stderr.print(f"[red]error:[/] {escape(text)}")
     sys.exit(code)
 
 
 def print_json(data: Any) -> None:
-    """Print the result for programs."""
+    """Print the result as JSON, on stdout."""
     print(json.dumps(data, indent=2, ensure_ascii=False))  # noqa: T201

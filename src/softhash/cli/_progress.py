@@ -22,7 +22,7 @@ SECONDS_BETWEEN_LINES = 10.0
 
 @contextmanager
 def show_progress(what: str, unit: str | None = None) -> Iterator[Callable[[int, int], None]]:
-    """Give a function to be called with (done, total); with a unit, the rate is shown too."""
+    """Yield a function to be called with (done, total); with a unit, the rate is shown too."""
     if not stderr.is_terminal:
         yield _Lines(what, unit)
         return
@@ -46,7 +46,7 @@ class _Rate(ProgressColumn):
 
 
 class _Lines:
-    """Says how far it is when some time has passed; nothing about what is quick."""
+    """Prints how far it is when some time has passed; nothing about what is quick."""
 
     def __init__(self, what: str, unit: str | None) -> None:
         self._what = what

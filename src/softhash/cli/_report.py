@@ -36,8 +36,9 @@ def _values(
 
 def _summary(report: Report) -> str:
     contract = report.contract
-    return (
-        f"  {contract['queries']:,} queries, {contract['database']:,} items, "
-        f"{contract['bits']} bits, ties {contract['ties']}"
-        + ("; ± standard errors of the queries" if report.standard_errors else "")
-    )
+    counts = f"{contract['queries']:,} queries, {contract['database']:,} items"
+    parts = [f"  {counts}, {contract['bits']} bits, ties {contract['ties']}"]
+    parts += ["± standard errors of the queries"] if report.standard_errors else []
+    if "trained_on_queries" in contract:
+        parts.append(f"trained on queries: {contract['trained_on_queries']}")
+    return "; ".join(parts)

@@ -27,10 +27,16 @@ CHUNK = 4096  # what kitty takes at once
 def choose_protocol(
     environment: Mapping[str, str], *, is_terminal: bool, wanted: bool | None
 ) -> str | None:
-    """Choose how pictures are shown; not at all where nobody looks or nobody asked.
+    """Choose how pictures are shown, None for not at all.
 
     >>> choose_protocol({"TERM": "xterm-kitty"}, is_terminal=True, wanted=None)
     'kitty'
+
+    Args:
+        environment: variables, from which the terminal is recognised.
+        is_terminal: whether the output is a terminal.
+        wanted: whether pictures were asked for, None where the terminal decides.
+
     """
     if not is_terminal or wanted is False:
         return None
@@ -48,7 +54,7 @@ def rendered(answer: "Answer", protocol: str) -> str:
     columns = max((shutil.get_terminal_size().columns - 2) // CELLS, 1)
     side = BLOCK if protocol == "blocks" else SHARP
     shown = [(answer.picture, QUERY)] if answer.picture else []
-    shown += [(p, answer.frame(h)) for p, h in zip(answer.paths, answer.hits, strict=True) if p]
+    shown += [(p, answer.frame(h)) for p, h in zip(answer.paths, answer.result, strict=True) if p]
     if not shown:
         return ""
     shown = shown[:MAX_PICTURES]
@@ -76,13 +82,13 @@ def _square(path: Path, side: int) -> Image.Image:
 
 def small(path: Path, side: int) -> Image.Image:
     """Open a picture in its own proportions, its longer side at most so many pixels."""
-    width, height = image_size(path)
+    height, width = image_size(path)
     scale = min(side / max(width, height), 1)
-    return open_image(path, size=(max(round(width * scale), 1), max(round(height * scale), 1)))
+    return open_image(path, size=(max(round(height * scale), 1), max(round(width * scale), 1)))
 
 
 def blocks(sheet: Image.Image) -> str:
-    """Draw two pixels a character: the upper one in ink, the lower one as its background."""
+    """Draw two pixels per character: the upper one as text, the lower one as background."""
     lines = []
     for y in range(0, sheet.height, 2):
         cells = []

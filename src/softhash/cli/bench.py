@@ -45,15 +45,15 @@ def bench(
 ) -> None:
     """Run every cell of a grid that is not in the results yet."""
     from softhash.cli._progress import show_progress
-    from softhash.experiments.cells import expand, run_grid
-    from softhash.training.fit import Options
+    from softhash.experiments.grid import expand, run_grid
+    from softhash.training.options import Options
     from softhash.training.recipe import read_toml
 
     content = read_toml(recipe)
     grid = {**content.get("grid", {}), **_asked_for(only, bits, seeds)}
     recipes = expand({**content, "grid": grid})
     split = _read(data, format, concepts, labelled).split(protocol, seed=split_seed)
-    for note in split.notes:
+    for note in (*split.images.notes, *split.notes):
         warn(note)
     output.mkdir(parents=True, exist_ok=True)
     with show_progress("pictures") as progress:
@@ -98,7 +98,7 @@ def _read(data: str, format: str | None, concepts: int | None, labelled: bool) -
 
 
 class _CellPrinter:
-    """Says what a cell reached, and how long the rest will take if it goes on like this."""
+    """Prints what a cell reached, and how long the rest will take if it goes on like this."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -116,7 +116,7 @@ class _CellPrinter:
 
 
 def _duration(seconds: float) -> str:
-    """Say a time in the unit that fits.
+    """Write a time in the unit that fits.
 
     >>> _duration(42), _duration(600), _duration(9000)
     ('42 s', '10 min', '2.5 h')

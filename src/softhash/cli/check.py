@@ -45,7 +45,7 @@ def _show(found: "Inspection") -> None:
     mean = images.labels.sum() / max(len(images), 1)
     console.print(f"[bold]{images.format}[/] in ", Text(str(images.root)), sep="")
     console.print(
-        f"{len(images):,} pictures, {len(images.classes)} classes, {mean:.2f} labels a picture"
+        f"{len(images):,} pictures, {len(images.classes)} classes, {mean:.2f} labels per picture"
     )
     for name, part in (images.partition or {}).items():
         console.print(f"  {name}: {len(part):,}")

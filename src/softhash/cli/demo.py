@@ -1,4 +1,4 @@
-"""``softhash demo``: the whole walk on drawn pictures, in a minute or two."""
+"""``softhash demo``: from drawing pictures to measuring a search, in a minute or two."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,7 +32,9 @@ def demo(
     from rich.console import Console
 
     from softhash.data.image_set import ImageSet
+    from softhash.devices import require_torch
 
+    require_torch()  # before the scenes are drawn
     console = Console(highlight=False, soft_wrap=True)
     images = ImageSet.read(_draw(folder / "scenes", count))
     console.print(f"[bold]1. A collection[/]: {images!r}")
@@ -95,7 +97,7 @@ def _train(split: "Split", folder: Path) -> "Hasher":
 
 
 def _is_trained(folder: Path, card: dict[str, Any]) -> bool:
-    """Tell whether the folder has a model that was made as this card tells."""
+    """Return whether the folder has a model with this card."""
     import json
 
     from softhash.errors import InputError
@@ -110,16 +112,15 @@ def _is_trained(folder: Path, card: dict[str, Any]) -> bool:
 def _index(hasher: "Hasher", images: "ImageSet", folder: Path) -> "HammingIndex":
     """Index the pictures; an index of an earlier demo is brought up to date."""
     from softhash.cli._progress import show_progress
-    from softhash.index.update import update
 
     index = _open(hasher, folder)
     with show_progress("indexing", "pictures") as progress:
-        update(index, images, force=True, progress=progress)
+        index.update(images, force=True, progress=progress)
     return index
 
 
 def _open(hasher: "Hasher", folder: Path) -> "HammingIndex":
-    """Open the demo's index, or make it anew where it is of another model."""
+    """Open the demo's index, or make a new one where it is of another model."""
     import shutil
 
     from softhash.errors import ModelMismatchError
@@ -135,20 +136,21 @@ def _open(hasher: "Hasher", folder: Path) -> "HammingIndex":
 
 def _search(console: "Console", index: "HammingIndex", queries: "ImageSet", folder: Path) -> None:
     """Show what is nearest to a few pictures that the index does not hold."""
-    from softhash.cli._answer import ask, print_table
+    from softhash.cli._answer import build_answer, print_table
     from softhash.cli._hits_page import hits_page
     from softhash.files import write_whole
-    from softhash.index.changes import labels_at
 
-    answers = [
-        ask(index, queries.path(i), labels_known=labels_at(queries, i), k=ON_THE_PAGE)
-        for i in range(min(QUERIES, len(queries)))
-    ]
+    answers = []
+    for i in range(min(QUERIES, len(queries))):
+        path, labels = queries.path(i), queries.label_names(i)
+        result = index.search(path, query_labels=labels, k=ON_THE_PAGE)
+        answers.append(build_answer(index, result, path))
     _save_hits(answers, folder / "hits.png")
-    one = max(answers, key=lambda answer: len(answer.labels))
+    one = max(answers, key=lambda answer: len(answer.result.labels))
     write_whole(folder / "search.html", hits_page(one), force=True)
-    console.print(f"[bold]5. Search[/]: nearest to {Path(one.name).name} ({', '.join(one.labels)})")
-    print_table(one.first_hits(COLUMNS - 1))
+    labels = one.result.labels
+    console.print(f"[bold]5. Search[/]: nearest to {one.title} ({', '.join(labels)})")
+    print_table(one.first_hits(COLUMNS - 1).result)
     console.print(
         "  hits.png has five queries (left) and their nearest pictures; frames are green for all "
         "labels shared, blue for some, red for none."
@@ -156,7 +158,7 @@ def _search(console: "Console", index: "HammingIndex", queries: "ImageSet", fold
 
 
 def _save_hits(answers: "list[Answer]", path: Path) -> None:
-    """Write the answers as a contact sheet, a row each, framed as in the paper."""
+    """Write the answers as a contact sheet, one row each, framed as in the paper."""
     from softhash.data.decoding import open_image
     from softhash.plots.contact_sheet import QUERY, contact_sheet
 
@@ -164,7 +166,7 @@ def _save_hits(answers: "list[Answer]", path: Path) -> None:
     for answer in (answer.first_hits(COLUMNS - 1) for answer in answers):
         paths = [answer.picture, *answer.paths]
         pictures += [open_image(path) for path in paths if path]
-        frames += [QUERY, *(answer.frame(hit) for hit in answer.hits)]
+        frames += [QUERY, *(answer.frame(hit) for hit in answer.result)]
     contact_sheet(pictures, COLUMNS, frames=frames).save(path)
 
 
@@ -184,7 +186,7 @@ def _codes(index: "HammingIndex", split: "Split") -> tuple[Any, ...]:
 
 
 def _evaluate(console: "Console", sides: tuple[Any, ...]) -> "dict[str, Report]":
-    """Measure what was trained, beside codes that know nothing."""
+    """Measure the trained codes, and the same codes assigned to random pictures."""
     import numpy as np
 
     from softhash import evaluate_codes

@@ -1,4 +1,4 @@
-"""``softhash encode``: codes of a collection."""
+"""``softhash encode``: codes of a collection, or of embeddings."""
 
 import time
 from pathlib import Path
@@ -6,23 +6,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from softhash.cli._collection import read_collection
-from softhash.cli._output import say, warn
+from softhash.cli._collection import read_collection, warn_broken
+from softhash.cli._output import say
+from softhash.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from softhash.codes import Codes
     from softhash.data.image_set import ImageSet
-    from softhash.model.encoding import Encoded
     from softhash.model.hasher import Hasher
 
 
 def encode(
-    images: Annotated[str, typer.Argument(help="A folder, a table, a picture, or `scenes`.")],
+    images: Annotated[
+        str,
+        typer.Argument(
+            help="A folder, a table, a picture, or `scenes`; for a model of `train --features` "
+            "a `.npy` of embeddings, one row each."
+        ),
+    ],
     model: Annotated[Path, typer.Option("-m", "--model", help="The model's folder.")],
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="`.npy`: packed uint8, one row a picture.")
+        Path, typer.Option("-o", "--output", help="`.npy`: packed uint8, one row per picture.")
     ],
     ids: Annotated[
-        Path | None, typer.Option(help="Text file: the file name of each row, one a line.")
+        Path | None, typer.Option(help="Text file: the file name of each row, one per line.")
     ] = None,
     batch_size: Annotated[
         int | None, typer.Option(help="Pictures at once; what suits the device by default.")
@@ -37,61 +44,76 @@ def encode(
     for path in filter(None, (output, ids)):
         check_free(path, force=force)
     hasher = Hasher.load(model)
-    collection = _read(images)
-    found = _encode(hasher, collection, batch_size, device)
-    write_whole(output, _npy(found), force=force)
-    say(f"saved {output}: {len(found.values):,} codes of {hasher.bits} bits")
+    names: tuple[str, ...] = ()
+    if hasher.backbone is None:
+        if ids:
+            raise UsageError("embeddings have no file names", "leave --ids out")
+        codes = _encode_features(hasher, images, batch_size, device)
+    else:
+        codes, names = _encode_pictures(hasher, images, batch_size, device)
+    write_whole(output, _npy(codes), force=force)
+    say(f"saved {output}: {len(codes):,} codes of {hasher.bits} bits")
     if ids:
-        names = (collection.file_names[i] for i in found.positions)
         write_whole(ids, "".join(f"{name}\n" for name in names), force=force)
         say(f"saved {ids}")
 
 
-def _read(images: str) -> "ImageSet":
-    """Read a collection; a single picture is one too."""
-    import numpy as np
+def _encode_features(
+    hasher: "Hasher", features: str, batch_size: int | None, device: str
+) -> "Codes":
+    """Encode the rows of a file."""
+    from softhash.data.arrays import read_features
 
-    from softhash.data.formats._files import IMAGE_SUFFIXES
-    from softhash.data.image_set import ImageSet
+    if not features.lower().endswith(".npy"):
+        raise InputError(
+            "this model takes embeddings, not pictures",
+            f"give a .npy of shape (n, {hasher.config['features']}) as IMAGES",
+        )
+    return hasher.encode(read_features(Path(features)), batch_size=batch_size, device=device)
 
-    path = Path(images)
-    if path.is_file() and path.suffix.lower() in IMAGE_SUFFIXES:
-        return ImageSet(path.parent, (path.name,), np.zeros((1, 0), np.uint8), ())
-    return read_collection(images)
 
-
-def _encode(
-    hasher: "Hasher", collection: "ImageSet", batch_size: int | None, device: str
-) -> "Encoded":
-    """Encode with progress, and tell what became of it."""
+def _encode_pictures(
+    hasher: "Hasher", images: str, batch_size: int | None, device: str
+) -> tuple["Codes", tuple[str, ...]]:
+    """Encode with progress; return the codes, and the file name of each."""
     from softhash.cli._progress import show_progress
-    from softhash.errors import InputError
 
-    if hasher.backbone is None:
-        raise InputError("this model hashes features, not pictures", "use Hasher.encode in Python")
+    collection = _read(images)
     started = time.monotonic()
     with show_progress("encoding", "pictures") as progress:
         found = hasher.encode_readable(
             collection, batch_size=batch_size, device=device, progress=progress
         )
     seconds = max(time.monotonic() - started, 1e-3)
-    for one in found.broken:
-        warn(f"skipped: {one.reason}")
-    if found.broken:
-        warn(f"{len(found.broken):,} of {len(collection):,} pictures cannot be read")
+    warn_broken(found.broken, len(collection))
     if not len(found.values):
         raise InputError(
             f"none of the {len(collection):,} pictures can be read", "nothing is saved"
         )
     say(f"{len(found.values):,} pictures in {seconds:,.1f} s: {len(found.values) / seconds:,.0f}/s")
-    return found
+    return found.values, tuple(collection.file_names[i] for i in found.positions)
 
 
-def _npy(found: "Encoded") -> bytes:
+def _read(images: str) -> "ImageSet":
+    """Read a collection; a single picture is one too."""
+    import numpy as np
+
+    from softhash.data.image_set import ImageSet
+    from softhash.data.names import IMAGE_SUFFIXES
+
+    path = Path(images)
+    if path.suffix.lower() == ".npy":
+        raise InputError("this model takes pictures, not embeddings", "give a folder or a table")
+    if path.is_file() and path.suffix.lower() in IMAGE_SUFFIXES:
+        return ImageSet(path.parent, (path.name,), np.zeros((1, 0), np.uint8), ())
+    return read_collection(images)
+
+
+def _npy(codes: "Codes") -> bytes:
     import io
 
     import numpy as np
 
     file = io.BytesIO()
-    np.save(file, found.values, allow_pickle=False)
+    np.save(file, codes, allow_pickle=False)
     return file.getvalue()

@@ -12,8 +12,14 @@ from softhash.errors import UsageError
 if TYPE_CHECKING:
     from softhash.evaluation.report import Report
 
-CODES_HELP = "`.npy`: packed uint8, or one column a bit."
-LABELS_HELP = "`.npy`: 0 and 1, one column a class."
+CODES_HELP = "`.npy`: packed uint8, or one column per bit."
+FEATURES_HELP = "`.npy` of embeddings, for a MODEL of `train --features`."
+LABELS_HELP = "`.npy`: 0 and 1, one column per class."
+WAYS = (
+    "give MODEL and DATA; or MODEL, --query-features, --database-features and labels; "
+    "or --query-codes, --database-codes, labels and --bits",
+    "labels are --query-labels and --database-labels",
+)
 
 
 def evaluate(
@@ -24,6 +30,8 @@ def evaluate(
     ] = None,
     split_seed: Annotated[int | None, typer.Option(help="Seed of the split.")] = None,
     format: Annotated[str | None, typer.Option("--format", help="Layout of DATA.")] = None,
+    query_features: Annotated[Path | None, typer.Option(help=FEATURES_HELP)] = None,
+    database_features: Annotated[Path | None, typer.Option(help=FEATURES_HELP)] = None,
     query_codes: Annotated[Path | None, typer.Option(help=CODES_HELP)] = None,
     database_codes: Annotated[Path | None, typer.Option(help=CODES_HELP)] = None,
     query_labels: Annotated[Path | None, typer.Option(help=LABELS_HELP)] = None,
@@ -47,28 +55,38 @@ def evaluate(
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure a model on a collection, or anybody's codes: exact under ties."""
+    """Measure a model on a collection or on embeddings, or anybody's codes: exact under ties."""
+    from softhash.cli import _measured
     from softhash.cli._report import print_report
 
-    arrays = (query_codes, database_codes, query_labels, database_labels)
+    labels = (query_labels, database_labels)
+    features = _files(query_features, database_features, *labels)
+    codes = _files(query_codes, database_codes, *labels)
     options: dict[str, Any] = {
         "at": at.split(","),
         "ties": ties,
         "curves": _curve_points() if curves else (),
     }
+    report: Report
     if model and data:
-        options["rescore"] = rescore
-        split = (protocol, split_seed)
-        report = _of_model(model, data, format, split, device, options)
-    elif rescore:
-        raise UsageError("--rescore needs a model's real-valued outputs", "give MODEL and DATA")
-    elif bits is not None and all(arrays):
-        report = _of_codes(arrays, bits, layout, device, options)  # type: ignore[arg-type]
-    else:
-        raise UsageError(
-            "give MODEL and DATA, or --query-codes, --database-codes, --query-labels, "
-            "--database-labels and --bits"
+        report = _measured.measure_pictures(
+            model,
+            data,
+            format=format,
+            protocol=protocol,
+            seed=split_seed,
+            device=device,
+            options={**options, "rescore": rescore},
         )
+    elif model and features:
+        options["rescore"] = rescore
+        report = _measured.measure_features(model, features, device, options)
+    elif rescore:
+        raise UsageError("--rescore needs a model's real-valued outputs", WAYS[0])
+    elif codes and bits is not None:
+        report = _measured.measure_codes(codes, bits, layout, device, options)
+    else:
+        raise UsageError(*WAYS)
     left_out = report.contract["queries_without_labels"]
     if left_out:
         total = left_out + report.contract["queries"]
@@ -82,60 +100,16 @@ def evaluate(
         print_report(report)
 
 
+def _files(
+    queries: Path | None, database: Path | None, query_labels: Path | None, labels: Path | None
+) -> tuple[Path, Path, Path, Path] | None:
+    """Return the four files where all of them are given."""
+    if queries and database and query_labels and labels:
+        return queries, database, query_labels, labels
+    return None
+
+
 def _curve_points() -> Sequence[int]:
     from softhash.evaluation.evaluate import CURVE_POINTS
 
     return CURVE_POINTS
-
-
-def _of_codes(
-    files: tuple[Path, Path, Path, Path],
-    bits: int,
-    layout: str,
-    device: str,
-    options: dict[str, Any],
-) -> "Report":
-    from softhash.data.arrays import read_codes, read_labels
-    from softhash.devices import pick_device, to_device
-    from softhash.evaluation.evaluate import evaluate_codes
-    from softhash.hamming import check_rows
-
-    sides = (
-        read_codes(files[0], bits, layout),
-        read_codes(files[1], bits, layout),
-        read_labels(files[2]),
-        read_labels(files[3]),
-    )
-    check_rows(*sides, names=files)
-    chosen = pick_device(device)
-    return evaluate_codes(*(to_device(side, chosen) for side in sides), bits=bits, **options)
-
-
-def _of_model(
-    model: Path,
-    data: str,
-    format: str | None,
-    split: tuple[str | None, int | None],
-    device: str,
-    options: dict[str, Any],
-) -> "Report":
-    """Evaluate on the split that the model was trained with, unless another is asked for."""
-    from dataclasses import replace
-
-    from softhash.cli._progress import show_progress
-    from softhash.data.image_set import ImageSet
-    from softhash.evaluation.evaluate import evaluate as measure
-    from softhash.model.hasher import Hasher
-
-    hasher = Hasher.load(model)
-    trained = hasher.config["card"].get("split", {})
-    protocol = split[0] or trained.get("protocol", "random")
-    seed = trained.get("seed", 0) if split[1] is None else split[1]
-    parts = ImageSet.read(data, format).split(protocol, seed=seed)
-    if trained and trained["sha256"] != parts.sha256:
-        warn("this is not the split the model was trained with: queries may have been trained on")
-    with show_progress("encoding") as progress:
-        report = measure(
-            hasher, parts.query, parts.database, device=device, progress=progress, **options
-        )
-    return replace(report, contract={**report.contract, "split": parts.sha256})

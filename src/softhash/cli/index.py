@@ -13,8 +13,7 @@ from softhash.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
-    from softhash.index import HammingIndex
-    from softhash.index.update import Summary
+    from softhash.index import HammingIndex, UpdateSummary
     from softhash.model.hasher import Hasher
 
 BROKEN_SHOWN = 10
@@ -34,20 +33,20 @@ def index(
     ] = None,
     format: Annotated[str | None, typer.Option("--format", help="Layout of IMAGES.")] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Go on even if no picture of the index is left.")
+        bool, typer.Option("--force", help="Continue even if no picture of the index is left.")
     ] = False,
     keep_missing: Annotated[
         bool, typer.Option("--keep-missing", help="Keep items whose files are gone.")
     ] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Change nothing; look at every byte of the index.")
+        bool, typer.Option("--verify", help="Change nothing; check every byte of the index.")
     ] = False,
     codes: Annotated[
         Path | None, typer.Option(help="`.npy` of codes that exist already; nothing is encoded.")
     ] = None,
     names: Annotated[
         Path | None,
-        typer.Option(help="Of --codes: a file name a line, or .jsonl with file_name and labels."),
+        typer.Option(help="Of --codes: one file name per line, or .jsonl with labels too."),
     ] = None,
     bits: Annotated[int | None, typer.Option(help="Length of --codes.")] = None,
     batch_size: Annotated[
@@ -56,7 +55,7 @@ def index(
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
-    """Index a collection; run again, only what is new, changed, renamed or gone is worked on."""
+    """Index a collection; a second run only processes what is new, changed, renamed or gone."""
     if verify:
         _verify(location, as_json)
     elif codes or names:
@@ -73,7 +72,7 @@ def index(
 
 
 def _read(images: str, format: str | None, *, force: bool) -> "ImageSet":
-    """Read the collection; a folder without any picture empties an index only by force."""
+    """Read the collection; a folder without pictures empties an index only with --force."""
     import numpy as np
 
     from softhash.data.formats import folder
@@ -94,7 +93,14 @@ def _read(images: str, format: str | None, *, force: bool) -> "ImageSet":
 def open_or_create(
     location: str, model: Path | None, bits: int | None = None
 ) -> "Iterator[HammingIndex]":
-    """Open an index for writing, or make a new one of the model, or else of so many bits."""
+    """Open an index for writing, or make a new one.
+
+    Args:
+        location: of the index.
+        model: folder of the model for a new index; the shipped one by default.
+        bits: length of the codes, for an index of codes alone.
+
+    """
     from softhash.index import HammingIndex
     from softhash.model.hasher import Hasher
 
@@ -114,7 +120,7 @@ def open_or_create(
 
 
 def exists(location: str) -> bool:
-    """Tell whether there is something to open; a new index may be made in an empty folder."""
+    """Return whether there is something to open; a new index may be made in an empty folder."""
     from softhash.errors import IndexDamagedError
     from softhash.index import HammingIndex
 
@@ -123,7 +129,7 @@ def exists(location: str) -> bool:
         return path.exists() and not (path.is_dir() and not any(path.iterdir()))
     try:
         HammingIndex.open(location).close()
-    except IndexDamagedError:  # which opening it once more tells
+    except IndexDamagedError:  # which opening it again will report
         return True
     except InputError:
         return False
@@ -145,20 +151,18 @@ def _update(
     keep_missing: bool,
     batch_size: int | None,
     device: str,
-) -> "Summary":
+) -> "UpdateSummary":
     from softhash.cli._progress import show_progress
-    from softhash.index import update as updating
-    from softhash.index.changes import plan
+    from softhash.index import changes
 
     try:
         with show_progress("comparing", "files") as progress:
-            work = plan(opened.store.scan(), collection, progress=progress)
-        updating.check(opened, collection, work, force=force, keep_missing=keep_missing)
+            plan = changes.plan(opened.store.scan(), collection, progress=progress)
         with show_progress("encoding", "pictures") as progress:
-            return updating.apply_plan(
-                opened,
+            return opened.update(
                 collection,
-                work,
+                plan=plan,
+                force=force,
                 keep_missing=keep_missing,
                 batch_size=batch_size,
                 device=device,
@@ -167,12 +171,12 @@ def _update(
     except KeyboardInterrupt:
         say(
             f"stopped; {len(opened):,} pictures are in {opened.store.location}, and the same "
-            "command goes on from there"
+            "command continues from there"
         )
         raise
 
 
-def _report(summary: "Summary", location: str, as_json: bool) -> None:
+def _report(summary: "UpdateSummary", location: str, as_json: bool) -> None:
     if as_json:
         print_json(summary.as_dict())
         return
@@ -183,11 +187,11 @@ def _report(summary: "Summary", location: str, as_json: bool) -> None:
     say(f"{location}: {summary.items:,} items; {_sentence(summary)}")
 
 
-def _sentence(summary: "Summary") -> str:
-    """Say what was done, leaving out what was not.
+def _sentence(summary: "UpdateSummary") -> str:
+    """Describe what was done.
 
-    >>> from softhash.index.update import Summary
-    >>> _sentence(Summary(40, 0, 2, 0, 1, 0, (), 41, 0.5))
+    >>> from softhash.index import UpdateSummary
+    >>> _sentence(UpdateSummary(40, 0, 2, 0, 1, 0, (), 41, 0.5))
     '40 added, 2 renamed, 1 removed, in 0.5 s (80 pictures/s)'
     """
     kinds = ("added", "changed", "renamed", "revised", "removed")
@@ -219,5 +223,5 @@ def _verify(location: str, as_json: bool) -> None:
 
 def _problems(count: int) -> str:
     if not count:
-        return "all as it was written"
-    return f"{count:,} problem{'s' if count > 1 else ''}; the lines above say what to do"
+        return "no problems"
+    return f"{count:,} problem{'s' if count > 1 else ''}, listed above"

@@ -1,12 +1,19 @@
 """``softhash list``: the names that exist."""
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from softhash.cli._output import print_json
-from softhash.errors import unknown_name
+from softhash.cli._output import print_json, warn
+from softhash.errors import SofthashError, unknown_name
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from softhash.model.config import ModelConfig
+
+PIPE_WIDTH = 1000  # lines that are read by a program are not wrapped
 
 
 def _formats() -> dict[str, str]:
@@ -33,10 +40,46 @@ def _backbones() -> dict[str, str]:
     return describe()
 
 
-KINDS: dict[str, Callable[[], dict[str, str]]] = {
+def _models() -> dict[str, dict[str, Any]]:
+    """Describe the model that comes with softhash, made or not, and those in the cache."""
+    from softhash.files import cache_folder
+    from softhash.model.default_model import MODELS, default_folder, packed_config
+    from softhash.model.folder import CONFIG, read_config
+
+    own = default_folder()
+    found = {"default": _model(packed_config(), own, ready=(own / CONFIG).is_file())}
+    for folder in sorted((cache_folder() / MODELS).glob("[!.]*")):
+        if folder != own:
+            try:
+                found[folder.name] = _model(read_config(folder), folder, ready=True)
+            except SofthashError as error:
+                warn(str(error))
+    return found
+
+
+def _model(config: "ModelConfig", folder: "Path", *, ready: bool) -> dict[str, Any]:
+    return {
+        "bits": config.bits,
+        "backbone": config.backbone,
+        "classes": list(config.classes),
+        "folder": str(folder),
+        "ready": ready,
+    }
+
+
+def _model_line(model: dict[str, Any]) -> str:
+    source = model["backbone"] or "embeddings"
+    later = "" if model["ready"] else " (made when it is first used)"
+    return (
+        f"{model['bits']} bits, {len(model['classes'])} classes, {source}: {model['folder']}{later}"
+    )
+
+
+KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {
     "backbones": _backbones,
     "formats": _formats,
     "methods": _methods,
+    "models": _models,
     "protocols": _protocols,
 }
 
@@ -54,8 +97,11 @@ def list_names(
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
-    for name, line in described.items():
-        table.add_row(f"[bold]{name}[/]", line)
-    Console(highlight=False).print(table)
+    for name, about in described.items():
+        line = _model_line(about) if kind == "models" else about
+        table.add_row(Text(name, "bold"), Text(line, overflow="fold"))  # brackets are not markup
+    width = None if Console().is_terminal else PIPE_WIDTH
+    Console(highlight=False, width=width).print(table)

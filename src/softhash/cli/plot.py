@@ -39,7 +39,7 @@ def plot(
             if name not in known:
                 raise unknown_name("method of these results", name, known)
         rows = [row for row in rows if row["recipe"]["method"] in only.split(",")]
-    choice = Choice(at.split(","), ties, format.split(","), force, notes=warn)
+    choice = Choice(at.split(","), ties, format.split(","), force, warn=warn)
     if data:
         from softhash.data.image_set import ImageSet
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from softhash.cli._output import print_json, say
-from softhash.errors import InputError, UsageError, unknown_name
+from softhash.errors import InputError
 
 if TYPE_CHECKING:
     from softhash.cli._answer import Answer
@@ -45,9 +45,9 @@ def search(
         Path | None, typer.Option("-m", "--model", help="Where the index has no model of its own.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    paths: Annotated[bool, typer.Option("--paths", help="Print a path a line.")] = False,
+    paths: Annotated[bool, typer.Option("--paths", help="Print one path per line.")] = False,
     null: Annotated[
-        bool, typer.Option("-0", "--null", help="Paths, each with a NUL behind it: for xargs -0.")
+        bool, typer.Option("-0", "--null", help="Paths, each followed by NUL: for xargs -0.")
     ] = False,
     html: Annotated[Path | None, typer.Option(help="Write the hits as a page.")] = None,
     thumbnails: Annotated[
@@ -57,16 +57,9 @@ def search(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
 ) -> None:
     """Find the pictures nearest to a picture, to an item or to a code."""
-    from softhash.cli._answer import ask
+    from softhash.cli._answer import build_answer
     from softhash.files import check_free
 
-    if sum(given is not None for given in (picture, id, code)) != 1:
-        raise UsageError("search for one thing: IMAGE, --id ID or --code HEX")
-    if rescore and picture is None:
-        raise UsageError(
-            "--rescore ranks by a picture's real-valued outputs, which an id or a code has not",
-            "give IMAGE, or leave --rescore out",
-        )
     if html:
         check_free(html, force=force)
     options: dict[str, Any] = {
@@ -74,8 +67,8 @@ def search(
         "max_distance": max_distance,
     } | ({"rescore": True} if rescore else {})  # fmt: skip
     with _open(location, model) as index:
-        _check_labels(index, [*options["labels"], *options["not_labels"]])
-        answer = ask(index, picture, id=id, code=code, **options)
+        result = index.search(picture, id=id, code=code, **options)
+        answer = build_answer(index, result, picture)
         settings = {
             "index": index.store.location,
             "bits": index.bits,
@@ -100,13 +93,6 @@ def _open(location: str, model: Path | None) -> "HammingIndex":
     from softhash.model.hasher import Hasher
 
     return HammingIndex.open(location, Hasher.load(model))
-
-
-def _check_labels(index: "HammingIndex", labels: list[str]) -> None:
-    known = index.store.labels() if labels else {}
-    for label in labels:
-        if label not in known:
-            raise unknown_name("label", label, known)
 
 
 def _write_page(path: Path, answer: "Answer", *, force: bool) -> None:
@@ -137,4 +123,4 @@ def _print(answer: "Answer", thumbnails: bool | None) -> None:
     protocol = choose_protocol(os.environ, is_terminal=sys.stdout.isatty(), wanted=thumbnails)
     if protocol:
         sys.stdout.write(rendered(answer, protocol))
-    print_table(answer)
+    print_table(answer.result)

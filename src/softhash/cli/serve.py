@@ -11,7 +11,7 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 for a free one.")] = 8000,
     writable: Annotated[
-        bool, typer.Option("--writable", help="Let those who have the token add and remove.")
+        bool, typer.Option("--writable", help="Let clients with the token add and remove.")
     ] = False,
     token: Annotated[
         str | None,

@@ -11,7 +11,7 @@ from softhash.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from softhash.model.hasher import Hasher
-    from softhash.training.fit import Options
+    from softhash.training.options import Options
     from softhash.training.recipe import Recipe
 
 
@@ -45,6 +45,9 @@ def train(
     ] = None,
     labels: Annotated[Path | None, typer.Option(help="`.npy` of their labels.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it stopped.")] = False,
+    tensorboard: Annotated[
+        Path | None, typer.Option(help="A folder for logs of TensorBoard.")
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> None:
@@ -62,7 +65,7 @@ def train(
     check_free(output, force=force)
     if (data is None) == (features is None):
         raise UsageError("give either DATA, or --features and --labels")
-    with _Logged(output, resolved, resume, device) as options:
+    with _RunFolder(output, resolved, resume, device, tensorboard) as options:
         if features:
             _train_on_features(output, features, labels, resolved, options, force=force)
         else:
@@ -81,16 +84,19 @@ def _train_on_pictures(
     *,
     force: bool,
 ) -> None:
+    from softhash.cli._collection import read_collection
     from softhash.data.image_set import ImageSet
     from softhash.training.distributed import rank
     from softhash.training.fit import build_hasher, fit
 
-    images = ImageSet.read(data, format)
+    images = read_collection(data, format) if rank() == 0 else ImageSet.read(data, format)
     card: dict[str, Any] = {"data": {"format": images.format, "images": len(images)}}
     train_set = images
     if protocol[0] != "all":
         split = images.split(protocol[0], seed=protocol[1])
         train_set = split.train
+        for note in split.notes:
+            options.warn(note)
         card["split"] = {
             "protocol": split.protocol, "seed": split.seed, "sha256": split.sha256,
             **{name: len(part) for name, part in split.positions.items()},
@@ -123,7 +129,7 @@ def _train_on_features(
     from softhash.training.fit import build_hasher, fit_features
 
     if labels is None:
-        raise UsageError("--features needs --labels, one row an embedding")
+        raise UsageError("--features needs --labels, one row per embedding")
     values, targets = read_features(features), read_labels(labels)
     if len(values) != len(targets):
         raise InputError(f"{features} has {len(values)} rows and {labels} {len(targets)}")
@@ -144,19 +150,22 @@ def _save(hasher: "Hasher", output: Path, card: dict[str, Any], *, force: bool) 
         say(f"saved {output}")
 
 
-class _Logged:
+class _RunFolder:
     """Progress for people, ``log.jsonl`` for programs, a checkpoint until the model is saved."""
 
-    def __init__(self, output: Path, recipe: "Recipe", resume: bool, device: str) -> None:
+    def __init__(
+        self, output: Path, recipe: "Recipe", resume: bool, device: str, tensorboard: Path | None
+    ) -> None:
         self._folder = output.with_name(f"{output.name}.run")
         self._output, self._recipe = output, recipe
         self._resume, self._device = resume, device
+        self._tensorboard = tensorboard
         self._board: Any = None
 
     def __enter__(self) -> "Options":
         from softhash.cli._progress import show_progress
         from softhash.training import distributed
-        from softhash.training.fit import Options
+        from softhash.training.options import Options
 
         distributed.join()
         checkpoint = self._folder / "checkpoint.safetensors"
@@ -179,13 +188,14 @@ class _Logged:
 
     def _start(self) -> None:
         """Make the run's folder; what an earlier run left there goes, unless it is resumed."""
+        if self._tensorboard:
+            self._board = _open_board(self._tensorboard)
         self._folder.mkdir(parents=True, exist_ok=True)
-        (self._folder / "recipe.toml").write_text(self._recipe.to_toml())
+        (self._folder / "recipe.toml").write_text(self._recipe.to_toml(), encoding="utf-8")
         if not self._resume:
             (self._folder / "log.jsonl").unlink(missing_ok=True)
             for checkpoint in self._folder.glob("*.safetensors"):
                 checkpoint.unlink()
-        self._board = _tensorboard(Path("runs") / self._output.name)
 
     def _on_epoch(self, figures: dict[str, Any]) -> None:
         import json
@@ -217,12 +227,11 @@ class _Logged:
             say(f"stopped; {self._folder} keeps the run: the same command with --resume goes on")
 
 
-def _tensorboard(folder: Path) -> Any:
-    """Return a writer of TensorBoard's logs where that is installed, otherwise None."""
-    from importlib.util import find_spec
-
-    if find_spec("tensorboard") is None:
-        return None
-    from torch.utils.tensorboard import SummaryWriter
-
+def _open_board(folder: Path) -> Any:
+    """Return a writer of TensorBoard's logs."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ModuleNotFoundError as error:
+        hint = "install it with: pip install tensorboard"
+        raise UsageError(f"--tensorboard needs {error.name}", hint) from None
     return SummaryWriter(str(folder))

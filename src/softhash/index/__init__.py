@@ -1,6 +1,8 @@
-"""Codes and items on disk, or in Milvus: add, remove, search."""
+"""Codes and items on disk, or in Milvus: add, remove, update, search."""
 
 from softhash.index.hamming_index import HammingIndex
 from softhash.index.items import Entry, Filter, Hit, Item
+from softhash.index.search import SearchResult
+from softhash.index.update import UpdateSummary
 
-__all__ = ["Entry", "Filter", "HammingIndex", "Hit", "Item"]
+__all__ = ["Entry", "Filter", "HammingIndex", "Hit", "Item", "SearchResult", "UpdateSummary"]

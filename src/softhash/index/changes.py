@@ -1,12 +1,10 @@
 """What differs between the entries of an index and a collection on disk."""
 
-import hashlib
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +12,11 @@ from numpy.typing import NDArray
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Broken, Progress
 from softhash.devices import usable_cores
+from softhash.files import hash_file
+from softhash.index.entries import file_statuses
 from softhash.index.items import Entry
 
 HASHED_AT_ONCE = 1024
-NOT_THERE = (-1, -1)
-
-Status = tuple[int, int]  # size in bytes, time of the last change in nanoseconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +30,7 @@ class Plan:
         revised: entries of items whose labels or time changed.
         vanished: ids of items whose files are gone.
         unchanged: how many items stay as they are.
-        unreadable: pictures of which nothing can be said; items of theirs stay as they are.
+        unreadable: pictures whose files cannot be read now; their items stay as they are.
 
     """
 
@@ -49,7 +46,7 @@ class Plan:
 
 @dataclass
 class _Sorted:
-    """Entries of the index by what size, time and labels alone tell of them."""
+    """Entries of the index, sorted by size, time and labels alone."""
 
     seen: NDArray[np.bool_]
     changed: set[int] = field(default_factory=set)
@@ -64,17 +61,22 @@ def plan(
 ) -> Plan:
     """Compare the entries of an index with a collection.
 
-    Files are hashed, in threads, where another time or a name that is new calls for it, and
-    `progress` is called with (hashed, to be hashed).
+    Only files with another time, or with a new name and the size of a file that is gone, are read.
+
+    Args:
+        known: id and entry of every item, as `Store.scan` returns them.
+        images: the whole collection.
+        progress: called with (files hashed, files to hash).
+
     """
-    status = np.array([file_status(path) for path in _paths(images)], np.int64).reshape(-1, 2)
+    status = file_statuses(images)
     found = _sort(known, images, status)
     fresh = np.flatnonzero(~found.seen & (status[:, 0] >= 0)).tolist()
     sizes = {entry.size for entry in found.gone.values() if entry.sha256}
     candidates = [at for at in fresh if sizes and int(status[at, 0]) in sizes]
     digests = _digests(images, [*found.touched, *candidates], progress)
     moved = dict(_renamed(found.gone, images, candidates, digests))
-    renamed = {id: _entry(found.gone[id], images, at, status) for at, id in moved.items()}
+    renamed = {id: _revise(found.gone[id], images, at, status) for at, id in moved.items()}
     revised, unreadable = _compare_contents(found, images, status, digests)
     return Plan(
         status=status,
@@ -107,7 +109,7 @@ def _sort(
             found.changed.add(at)
         elif modified != entry.modified:
             found.touched[at] = id, entry
-        elif set(labels := labels_at(images, at)) != set(entry.labels):
+        elif set(labels := images.label_names(at)) != set(entry.labels):
             found.relabelled[id] = entry._replace(labels=labels)
         else:
             found.unchanged += 1
@@ -120,13 +122,13 @@ def _compare_contents(
     status: NDArray[np.int64],
     digests: Mapping[int, str | None],
 ) -> tuple[dict[int, Entry], list[int]]:
-    """Tell of touched files which only need their entry revised, and which cannot be read."""
+    """Sort touched files: whose entry is to be revised, and which cannot be read."""
     revised, unreadable = dict(found.relabelled), np.flatnonzero(status[:, 0] < 0).tolist()
     for at, (id, entry) in found.touched.items():
         if digests[at] is None:
             unreadable.append(at)
         elif digests[at] == entry.sha256:
-            revised[id] = _entry(entry, images, at, status)
+            revised[id] = _revise(entry, images, at, status)
         else:
             found.changed.add(at)
     return revised, sorted(unreadable)
@@ -159,50 +161,14 @@ def _renamed(
             yield at, ids.pop(0)
 
 
-def _entry(entry: Entry, images: ImageSet, at: int, status: NDArray[np.int64]) -> Entry:
+def _revise(entry: Entry, images: ImageSet, at: int, status: NDArray[np.int64]) -> Entry:
     """Bring an entry up to date with a file that has the same content."""
-    name, labels = images.file_names[at], labels_at(images, at)
+    name, labels = images.file_names[at], images.label_names(at)
     return entry._replace(file_name=name, labels=labels, modified=int(status[at, 1]))
 
 
 def _unreadable(images: ImageSet, at: int) -> Broken:
     return Broken(at, images.file_names[at], f"{images.path(at)} cannot be read now")
-
-
-def labels_at(images: ImageSet, position: int) -> tuple[str, ...]:
-    """Name the labels of a picture."""
-    return tuple(images.classes[i] for i in np.flatnonzero(images.labels[position]))
-
-
-def entry_at(images: ImageSet, position: int) -> Entry:
-    """Collect what is kept of a picture on disk."""
-    path = images.path(position)
-    size, modified = file_status(path)
-    labels, digest = labels_at(images, position), hash_file(path)
-    return Entry(images.file_names[position], labels, size, modified, digest or "")
-
-
-def _paths(images: ImageSet) -> Iterator[str]:
-    root = os.fspath(images.root)
-    return (f"{root}/{name}" for name in images.file_names)
-
-
-def file_status(path: str | Path) -> Status:
-    """Return size and time of a file; both are below 0 where it is not there."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 (millions of them: a Path each would double the time)
-    except OSError:
-        return NOT_THERE
-    return found.st_size, found.st_mtime_ns
-
-
-def hash_file(path: Path) -> str | None:
-    """Return the SHA-256 of a file, None where it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return None
 
 
 def _digests(

@@ -1,7 +1,7 @@
-"""Codes and items on disk, or in Milvus: add, remove, search.
+"""Codes and items on disk, or in Milvus: add, remove, update, search.
 
-`HammingIndex` puts three things together: a `Store` that keeps codes and entries (a folder, see
-`local`, or a collection, see `milvus`), the model that made the codes, and the pictures' folder.
+`HammingIndex` combines a `Store` that keeps codes and entries (in a folder, see `local`, in Milvus,
+see `milvus`, or elsewhere, see `schemes`), the model that made the codes, and the pictures' folder.
 """
 
 import hashlib
@@ -17,18 +17,21 @@ import numpy.typing as npt
 from softhash.codes import Codes, check_packed
 from softhash.data.loading import Broken
 from softhash.errors import InputError, ModelMismatchError, NoModelError, UsageError
-from softhash.index.changes import entry_at
+from softhash.index import changes
 from softhash.index.items import Entry, Filter, Hit, Item
-from softhash.index.search import Window, build_query, find_hits
+from softhash.index.ranking import Window
+from softhash.index.schemes import choose_store
+from softhash.index.search import SearchResult, Target, run_search
 from softhash.index.store import Meta, Store
+from softhash.index.update import UpdateSummary, add_images, apply_plan, check_plan
 
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
-    from softhash.model.encoding import Options
+    from softhash.model.encoding import EncodeOptions
     from softhash.model.hasher import Hasher
     from softhash.model.inputs import Item as Picture
 
-__all__ = ["Entry", "Filter", "HammingIndex", "Hit", "Item"]
+__all__ = ["HammingIndex"]
 
 
 class HammingIndex:
@@ -67,11 +70,11 @@ class HammingIndex:
         """
         if (hasher is None) == (bits is None):
             raise UsageError("an index needs a hasher, or else the number of bits of its codes")
+        create = choose_store(location).create
         if hasher is None:
-            return cls(_kind(location).create(os.fspath(location), Meta(bits or 0)))
+            return cls(create(os.fspath(location), Meta(bits or 0)))
         hasher.check_hamming()
-        meta = Meta(hasher.bits, hasher.identity)
-        index = cls(_kind(location).create(os.fspath(location), meta), hasher)
+        index = cls(create(os.fspath(location), Meta(hasher.bits, hasher.identity)), hasher)
         if keep_model and not index.store.model_folder.exists():
             hasher.save(index.store.model_folder, card=hasher.config["card"])
         return index
@@ -84,8 +87,15 @@ class HammingIndex:
         *,
         writable: bool = False,
     ) -> Self:
-        """Open an index; `hasher` is needed only where the index was made without keeping it."""
-        store = _kind(location).open(os.fspath(location), writable=writable)
+        """Open an index.
+
+        Args:
+            location: its folder, or `milvus://host:port/collection`.
+            hasher: the model that made its codes, where the index was made without keeping it.
+            writable: whether to open it for writing, which one process at a time may do.
+
+        """
+        store = choose_store(location).open(os.fspath(location), writable=writable)
         try:
             return cls(store, hasher)
         except BaseException:
@@ -104,7 +114,7 @@ class HammingIndex:
         self.close()
 
     def close(self) -> None:
-        """Let go of files, locks and connections."""
+        """Close files, locks and connections."""
         self.store.close()
 
     def __len__(self) -> int:
@@ -155,32 +165,45 @@ class HammingIndex:
                 "use that model, or make a new index",
             )
 
-    def add(self, images: "ImageSet", **options: Unpack["Options"]) -> tuple[Broken, ...]:
-        """Encode and add pictures that are not in the index yet; name those that are broken.
+    def add(self, images: "ImageSet", **options: Unpack["EncodeOptions"]) -> tuple[Broken, ...]:
+        """Encode and add pictures that are not in the index yet; return those that are broken.
 
         A batch is safe on disk when the next one begins. `options` are those of `Hasher.encode`.
         """
-        return self._put(images, replace=False, **options)
+        return add_images(self, images, replace=False, **options)
 
-    def upsert(self, images: "ImageSet", **options: Unpack["Options"]) -> tuple[Broken, ...]:
+    def upsert(self, images: "ImageSet", **options: Unpack["EncodeOptions"]) -> tuple[Broken, ...]:
         """Encode and add pictures, or replace them where their file names are in the index."""
-        return self._put(images, replace=True, **options)
+        return add_images(self, images, replace=True, **options)
 
-    def _put(
-        self, images: "ImageSet", *, replace: bool, **options: Unpack["Options"]
-    ) -> tuple[Broken, ...]:
-        self.set_root(images.root)
-        if not replace:
-            self._check_new(images.file_names)
-        write = self.store.upsert if replace else self.store.add
-        broken: list[Broken] = []
-        for part in self.hasher.stream(images, **options):
-            write(part.values, [entry_at(images, int(i)) for i in part.positions])
-            broken += part.broken
-        return tuple(broken)
+    def update(
+        self,
+        images: "ImageSet",
+        *,
+        plan: changes.Plan | None = None,
+        force: bool = False,
+        keep_missing: bool = False,
+        **options: Unpack["EncodeOptions"],
+    ) -> UpdateSummary:
+        """Make the index hold a collection as it is now, and encode only what is new or changed.
+
+        Every batch is safe in the index before the next one begins. After an interruption, another
+        update continues where it stopped.
+
+        Args:
+            images: the whole collection.
+            plan: what `softhash.index.changes.plan` found to do; computed by default.
+            force: continue even if not one picture of the index is left in the collection.
+            keep_missing: do not remove items whose files are gone.
+            options: those of `Hasher.encode`.
+
+        """
+        found = changes.plan(self.store.scan(), images) if plan is None else plan
+        check_plan(self, images, found, force=force, keep_missing=keep_missing)
+        return apply_plan(self, images, found, keep_missing=keep_missing, **options)
 
     def set_root(self, root: Path) -> None:
-        """Fix the folder of the pictures, or make sure that it is the one the index has."""
+        """Set the folder of the pictures, or check that it is the one that the index has."""
         given = str(root.resolve())
         if not self.store.meta.root:
             self.store.set_root(given)
@@ -188,15 +211,6 @@ class HammingIndex:
             raise InputError(
                 f"{self.store.location} holds pictures of {self.store.meta.root}, not of {given}",
                 "make an index for each folder, or index a folder above both",
-            )
-
-    def _check_new(self, file_names: Sequence[str]) -> None:
-        known = self.store.find_names(file_names)
-        if known:
-            first = next(iter(known))
-            raise InputError(
-                f"{len(known):,} of these pictures are in the index, such as {first}",
-                "use upsert to replace them",
             )
 
     def add_codes(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
@@ -222,13 +236,12 @@ class HammingIndex:
         return self.store.get([id])[0]
 
     def path(self, item: Item | Hit) -> Path:
-        """Where an item's picture lies; never outside the index's root."""
-        name = item.file_name if isinstance(item, Hit) else item.entry.file_name
+        """Return where an item's picture is; never outside the index's root."""
         if self.root is None:
             raise InputError(f"{self.store.location} holds codes only, no pictures")
-        found = (self.root / name).resolve()
+        found = (self.root / item.file_name).resolve()
         if not found.is_relative_to(self.root.resolve()):
-            raise InputError(f"{name} leads out of {self.root}")
+            raise InputError(f"{item.file_name} leads out of {self.root}")
         return found
 
     def search(
@@ -238,35 +251,40 @@ class HammingIndex:
         id: int | None = None,
         code: bytes | str | Codes | None = None,
         outputs: npt.ArrayLike | None = None,
+        query_labels: Sequence[str] | None = None,
         k: int = 10,
+        offset: int = 0,
         max_distance: int | None = None,
         labels: Sequence[str] = (),
         not_labels: Sequence[str] = (),
-        offset: int = 0,
         rescore: bool = False,
-    ) -> list[Hit]:
-        """Find the items nearest to a picture, to an item, or to a code.
+    ) -> SearchResult:
+        """Find the items nearest to a picture, to an item, to a code or to outputs.
 
         Args:
             picture: a path, the bytes of a file, a PIL image or a uint8 array (h, w, 3).
             id: an item, which is then not among the hits.
             code: packed bytes, or the same in hexadecimal.
-            outputs: the real-valued u (bits,) of a picture, as `Hasher.outputs` gives them.
+            outputs: the real-valued u (bits,) of a picture, as `Hasher.outputs` returns them.
+            query_labels: the query's labels; those of the item, or of a file of the index with
+                the picture's content, by default.
             k: how many hits.
+            offset: hits to skip, for the next page.
             max_distance: leave out what is further away, by Hamming distance.
             labels: leave out items that have none of these.
             not_labels: leave out items that have any of these.
-            offset: hits to skip, for the next page.
             rescore: rank the nearest again by how sure each bit of the query is, which takes a
                 picture or its outputs; see `softhash.hamming.asymmetric`.
 
         """
-        if k < 1 or offset < 0:
-            raise UsageError(f"k is {k} and offset {offset}", "give at least 1 and 0")
-        query = build_query(self, picture, id, code, outputs)
-        query = query._replace(known=query.known or tuple(labels)) if id is None else query
-        where, window = Filter(tuple(labels), tuple(not_labels)), Window(k, offset, max_distance)
-        return find_hits(self.store, query, window, where, rescore=rescore)
+        return run_search(
+            self,
+            Target(picture, id, code, outputs),
+            Window(k, offset, max_distance),
+            Filter(tuple(labels), tuple(not_labels)),
+            labels=query_labels,
+            rescore=rescore,
+        )
 
     def find_labels(self, picture: "Picture") -> tuple[str, ...]:
         """Return the labels of a picture whose file is in the index, nothing for any other."""
@@ -278,14 +296,3 @@ class HammingIndex:
             return ()
         found = self.store.find_content(hashlib.sha256(picture).hexdigest())
         return () if found is None else self.get(found).entry.labels
-
-
-def _kind(location: str | os.PathLike[str]) -> type[Store]:
-    """Choose the kind of store by how the location is written."""
-    if os.fspath(location).startswith(("milvus://", "milvus+tls://")):
-        from softhash.index.milvus import MilvusStore
-
-        return MilvusStore
-    from softhash.index.local import LocalStore
-
-    return LocalStore

@@ -1,16 +1,17 @@
-"""What an index keeps of a picture, and what a search answers with."""
+"""What an index keeps of a picture, and what a search returns."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Entry(NamedTuple):
-    """What is kept of a picture beside its code; file name and labels are all that is needed.
+    """What is kept of a picture beside its code; only the file name is required.
 
     Attributes:
-        file_name: relative to the index's root; no two items have the same.
-        labels: names, in no order that means anything.
-        size, modified: of the file, in bytes and in nanoseconds since 1970.
+        file_name: relative to the index's root; unique within an index.
+        labels: names, in no particular order.
+        size: of the file, in bytes.
+        modified: time of the file's last change, in nanoseconds since 1970.
         sha256: of the file's content, in hexadecimal.
 
     """
@@ -29,6 +30,11 @@ class Item(NamedTuple):
     entry: Entry
     code: bytes
 
+    @property
+    def file_name(self) -> str:
+        """The entry's, relative to the index's root."""
+        return self.entry.file_name
+
 
 class Filter(NamedTuple):
     """Keep items that have any of these labels (where some are given) and none of those."""
@@ -37,7 +43,7 @@ class Filter(NamedTuple):
     none_of: tuple[str, ...] = ()
 
     def keeps(self, labels: Sequence[str]) -> bool:
-        """Tell whether an item with these labels is kept.
+        """Return whether an item with these labels is kept.
 
         >>> Filter(any_of=("sea", "sky"), none_of=("boat",)).keeps(("sky", "boat"))
         False
@@ -54,7 +60,7 @@ class Near(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """One answer of a search.
+    """One item that a search found.
 
     Attributes:
         id: of the item.
@@ -74,3 +80,19 @@ class Hit(NamedTuple):
     shared: tuple[str, ...]
     code: bytes = b""
     rescored: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        r"""Return plain values; `rescored` is left out where there is none.
+
+        >>> Hit(7, 2, "a.jpg", ("sea", "sky"), ("sky",), b"\x0f").as_dict()["code"]
+        '0f'
+        """
+        plain = {
+            "id": self.id,
+            "distance": self.distance,
+            "file_name": self.file_name,
+            "labels": list(self.labels),
+            "shared": list(self.shared),
+            "code": self.code.hex(),
+        }
+        return plain if self.rescored is None else {**plain, "rescored": self.rescored}

@@ -1,4 +1,7 @@
-"""What a place that keeps codes and items can do: a folder, or a Milvus collection."""
+"""The interface of what keeps codes and items: a folder, a Milvus collection, or your own.
+
+A class of another package becomes a kind of index through an entry point, see `schemes`.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +16,12 @@ EVERYTHING = Filter()
 
 @dataclass(frozen=True)
 class Meta:
-    """What holds for a whole index.
+    """The metadata of an index.
 
     Attributes:
         bits: length of the codes.
-        model: SHA-256 of the weights of the model that made them; "" where that is not known.
-        root: the folder that file names are relative to; "" until pictures were added.
+        model: SHA-256 of the weights of the model that made them; "" where it is unknown.
+        root: the folder that file names are relative to; "" until pictures are added.
 
     """
 
@@ -39,27 +42,33 @@ class Store(Protocol):
 
     @classmethod
     def create(cls, location: str, meta: Meta) -> Self:
-        """Make an empty one, open for writing; raise InputError when something is there."""
+        """Make an empty one, open for writing; raise InputError where something exists."""
 
     @classmethod
     def open(cls, location: str, *, writable: bool = False) -> Self:
-        """Open one; raise IndexBusyError when it is to be written to and somebody else does."""
+        """Open one.
+
+        Raises:
+            InputError: there is none.
+            IndexBusyError: it is to be written to, and another process has it open for writing.
+
+        """
 
     @property
     def location(self) -> str:
-        """Where it is, as given."""
+        """The location, without secrets."""
 
     @property
     def meta(self) -> Meta:
-        """What holds for all of it."""
+        """Bits, model and root."""
 
     @property
     def model_folder(self) -> Path:
-        """Where the model that belongs to it is kept, if it is."""
+        """Where the model that made the codes is kept, if it is."""
 
     @property
     def version(self) -> int:
-        """A number that changes whenever somebody, in any process, changed the contents."""
+        """A number that changes whenever any process changed the contents."""
 
     def set_root(self, root: str) -> None:
         """Change the folder that file names are relative to."""
@@ -68,7 +77,7 @@ class Store(Protocol):
         """Count the items."""
 
     def add(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
-        """Add new items, all or none, and return their ids; a name that is there raises."""
+        """Add new items, all or none, and return their ids; raise InputError for a known name."""
 
     def upsert(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
         """Add items, or replace code and entry of those whose file name is there, by the same id.
@@ -86,7 +95,7 @@ class Store(Protocol):
         """Fetch items in the order asked for; raise UnknownItemError for one that is not there."""
 
     def codes(self, ids: Sequence[int]) -> Codes:
-        """Fetch codes alone, faster than `get`, in the order asked for; raise as that does."""
+        """Fetch codes in the order asked for, faster than `get`, and raise as `get` does."""
 
     def find_names(self, file_names: Sequence[str]) -> dict[str, int]:
         """Look up ids by file name; names that are not there are left out."""
@@ -103,22 +112,35 @@ class Store(Protocol):
         radius: int | None = None,
         where: Filter = EVERYTHING,
     ) -> list[list[Near]]:
-        """Rank items by (distance, id) for each code, and return the k after `offset`.
+        """Rank items by (distance, id) for each code.
 
-        With a radius, only items that near count. A label that no item has keeps nothing.
+        Args:
+            codes: packed, one row per query.
+            k: how many items to return for each.
+            offset: items to skip before them.
+            radius: the largest distance, None for any.
+            where: the items that count; a label that no item has keeps nothing.
+
         """
 
     def items(self, *, after: int = -1, limit: int = 100, where: Filter = EVERYTHING) -> list[Item]:
-        """Return up to `limit` items with ids above `after`, in id order."""
+        """Return items in id order.
+
+        Args:
+            after: the id before the first.
+            limit: how many to return.
+            where: the items that count.
+
+        """
 
     def scan(self) -> Iterator[tuple[int, Entry]]:
-        """Walk over all entries in id order, in bounded memory."""
+        """Iterate over all entries in id order, in bounded memory."""
 
     def labels(self) -> dict[str, int]:
         """Count the items of every label that some item has, sorted by name."""
 
     def verify(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
-        """Look at every byte, and return a line for each thing that is wrong."""
+        """Check every byte, and return one line for each problem."""
 
     def close(self) -> None:
-        """Let go of files, locks and connections; twice is fine."""
+        """Close files, locks and connections; may be called twice."""

@@ -1,50 +1,55 @@
-"""An index brought up to date with a collection: only what changed is looked at closely.
+"""Pictures encoded into an index: added, replaced, or brought up to date with a collection.
 
-A file whose size and time are as they were is unchanged. Where only the time differs, the SHA-256
-decides. A new file with the content of one that is gone is that one under another name: it keeps
-its id and its code. Labels are compared without touching the files.
+An update looks closely only at what changed. A file whose size and time are as they were is
+unchanged. Where only the time differs, the SHA-256 decides. A new file with the content of one that
+is gone is that one under another name: it keeps its id and its code. Labels are compared without
+touching the files.
 
-A picture of the index whose file was changed into something that cannot be decoded is removed, for
-its code tells what is no longer there. One whose file cannot be read at all is kept: nothing is
-known of what it holds now.
+A picture of the index whose file can no longer be decoded is removed, for its code describes what
+is no longer there. One whose file cannot be read at all is kept: its content may be the same.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
+from softhash.codes import Codes
 from softhash.data.loading import Broken
 from softhash.devices import usable_cores
-from softhash.errors import EmptyUpdateError
-from softhash.index import HammingIndex
-from softhash.index.changes import Plan, file_status, hash_file, labels_at, plan
+from softhash.errors import EmptyUpdateError, InputError
+from softhash.index.changes import Plan
+from softhash.index.entries import file_statuses, read_entry
 from softhash.index.items import Entry
 
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
-    from softhash.model.encoding import Encoded, Options
+    from softhash.index.hamming_index import HammingIndex
+    from softhash.model.encoding import EncodeOptions
 
 REVISED_AT_ONCE = 10_000
 
+Write = Callable[[Codes, Sequence[Entry]], list[int]]
+
 
 @dataclass(frozen=True)
-class Summary:
+class UpdateSummary:
     """What an update did.
 
     Attributes:
-        added, changed: pictures encoded because they are new, or because their content changed.
+        added: pictures encoded because they are new.
+        changed: pictures encoded because their content changed.
         renamed: pictures that have another name and kept their id and code.
         revised: pictures whose labels or time changed, and nothing else.
-        removed: items whose files are gone, or hold no picture any more.
+        removed: items whose files are gone, or cannot be decoded any more.
         unchanged: pictures that were not touched.
         broken: pictures that could not be read.
-        items: what the index holds now.
+        items: how many the index holds now.
         seconds: how long it took.
 
     """
@@ -60,134 +65,136 @@ class Summary:
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return plain values."""
         broken = [{"file_name": one.file_name, "reason": one.reason} for one in self.broken]
         return {**self.__dict__, "broken": broken, "seconds": round(self.seconds, 3)}
 
 
-def update(
-    index: HammingIndex,
-    images: "ImageSet",
-    *,
-    force: bool = False,
-    keep_missing: bool = False,
-    **options: Unpack["Options"],
-) -> Summary:
-    """Make an index hold a collection as it is now, and encode only what is new or changed.
-
-    Every batch is safe in the index before the next one begins; after an interruption another
-    update goes on where it stopped.
+def add_images(
+    index: "HammingIndex", images: "ImageSet", *, replace: bool, **options: Unpack["EncodeOptions"]
+) -> tuple[Broken, ...]:
+    """Encode and write all pictures of a collection, and return those that are broken.
 
     Args:
         index: open for writing.
-        images: the whole collection.
-        force: go on even if not one picture of the index is left in the collection.
-        keep_missing: do not remove items whose files are gone.
+        images: the pictures.
+        replace: whether a picture may take the place of one with its name.
         options: those of `Hasher.encode`.
 
     """
-    work = plan(index.store.scan(), images)
-    check(index, images, work, force=force, keep_missing=keep_missing)
-    return apply_plan(index, images, work, keep_missing=keep_missing, **options)
+    index.set_root(images.root)
+    known = {} if replace else index.store.find_names(images.file_names)
+    if known:
+        raise InputError(
+            f"{len(known):,} of these pictures are in the index, such as {next(iter(known))}",
+            "use upsert to replace them",
+        )
+    write = index.store.upsert if replace else index.store.add
+    everything = range(len(images))
+    return tuple(_encode(index, images, everything, file_statuses(images), write, **options))
 
 
-def check(
-    index: HammingIndex,
+def check_plan(
+    index: "HammingIndex",
     images: "ImageSet",
-    work: Plan,
+    plan: Plan,
     *,
     force: bool = False,
     keep_missing: bool = False,
 ) -> None:
-    """Raise where an update would empty the index, or mix the pictures of two folders."""
-    if not _moved(index, images):
+    """Raise where an update would empty the index, or mix the pictures of two folders.
+
+    Args:
+        index: open for writing.
+        images: the whole collection.
+        plan: what is to be done.
+        force: whether the index may be emptied.
+        keep_missing: whether items whose files are gone stay.
+
+    """
+    if not _has_moved(index, images):
         index.set_root(images.root)
-    nothing_left = work.vanished and len(work.vanished) == len(index)
+    nothing_left = plan.vanished and len(plan.vanished) == len(index)
     if nothing_left and not (force or keep_missing):
         raise EmptyUpdateError(
             f"none of the {len(index):,} pictures in {index.store.location} is in {images.root}",
-            "is it the right folder, and is its drive there? force=True removes them from the index, "
-            "keep_missing=True keeps them",
+            "is it the right folder, and is its drive there? force=True removes them from the "
+            "index, keep_missing=True keeps them",
         )
 
 
-def _moved(index: HammingIndex, images: "ImageSet") -> bool:
-    """Tell whether the index's folder is gone: this one may be the same in another place."""
+def _has_moved(index: "HammingIndex", images: "ImageSet") -> bool:
+    """Return whether the index's folder is gone: this one may be the same in another place."""
     root = index.root
     return root is not None and root != images.root.resolve() and not root.exists()
 
 
 def apply_plan(
-    index: HammingIndex,
+    index: "HammingIndex",
     images: "ImageSet",
-    work: Plan,
+    plan: Plan,
     *,
     keep_missing: bool = False,
-    **options: Unpack["Options"],
-) -> Summary:
-    """Do what a plan says: what is quick first, then encode."""
+    **options: Unpack["EncodeOptions"],
+) -> UpdateSummary:
+    """Do what a plan contains: what is quick first, then encode.
+
+    Args:
+        index: open for writing.
+        images: the whole collection.
+        plan: what is to be done; `check_plan` has seen it.
+        keep_missing: do not remove items whose files are gone.
+        options: those of `Hasher.encode`.
+
+    """
     started = time.monotonic()
-    if _moved(index, images):
+    if _has_moved(index, images):
         index.store.set_root(str(images.root.resolve()))
-    revise = list((work.renamed | work.revised).items())
+    revise = list((plan.renamed | plan.revised).items())
     for start in range(0, len(revise), REVISED_AT_ONCE):
         index.store.revise(dict(revise[start : start + REVISED_AT_ONCE]))
-    removed = 0 if keep_missing or not work.vanished else index.store.remove(work.vanished)
-    broken = _encode(index, images, work, **options)
-    spoilt = [one.file_name for one in broken if one.position in work.changed]
+    removed = 0 if keep_missing or not plan.vanished else index.store.remove(plan.vanished)
+    positions = sorted((*plan.new, *plan.changed))
+    broken = _encode(index, images, positions, plan.status, index.store.upsert, **options)
+    spoilt = [one.file_name for one in broken if one.position in plan.changed]
     if spoilt:
         removed += index.store.remove(list(index.store.find_names(spoilt).values()))
-    return Summary(
-        added=len(work.new) - (len(broken) - len(spoilt)),
-        changed=len(work.changed) - len(spoilt),
-        renamed=len(work.renamed),
-        revised=len(work.revised),
+    return UpdateSummary(
+        added=len(plan.new) - (len(broken) - len(spoilt)),
+        changed=len(plan.changed) - len(spoilt),
+        renamed=len(plan.renamed),
+        revised=len(plan.revised),
         removed=removed,
-        unchanged=work.unchanged,
-        broken=(*work.unreadable, *broken),
+        unchanged=plan.unchanged,
+        broken=(*plan.unreadable, *broken),
         items=len(index),
         seconds=time.monotonic() - started,
     )
 
 
 def _encode(
-    index: HammingIndex, images: "ImageSet", work: Plan, **options: Unpack["Options"]
+    index: "HammingIndex",
+    images: "ImageSet",
+    positions: Sequence[int],
+    status: NDArray[np.int64],
+    write: Write,
+    **options: Unpack["EncodeOptions"],
 ) -> list[Broken]:
-    """Encode what is new or changed, batch by batch, and return what could not be read."""
-    positions = sorted((*work.new, *work.changed))
+    """Encode pictures and write them batch by batch; return what could not be read."""
     if not positions:
         return []
+
+    def entry(position: int) -> Entry:
+        size, modified = status[position].tolist()
+        names = images.file_names[position], images.label_names(position)
+        return read_entry(images.path(position), *names, (size, modified))
+
     broken: list[Broken] = []
     parts = index.hasher.stream(images.select(positions), **options)
     with closing(parts), ThreadPoolExecutor(usable_cores()) as pool:
         for part in parts:
             at = [positions[i] for i in part.positions]
             if at:
-                entries = list(pool.map(partial(_entry, images, work), at))
-                index.store.upsert(part.values, entries)
-            broken += _at_home(part, positions)
+                write(part.values, list(pool.map(entry, at)))
+            broken += [replace(one, position=positions[one.position]) for one in part.broken]
     return broken
-
-
-def _at_home(part: "Encoded", positions: Sequence[int]) -> list[Broken]:
-    """Give broken pictures their positions in the whole collection."""
-    return [Broken(positions[one.position], one.file_name, one.reason) for one in part.broken]
-
-
-def _entry(images: "ImageSet", work: Plan, position: int) -> Entry:
-    """Collect what is kept of a picture that was just encoded.
-
-    If its file changed since the plan was made, nobody knows which content the code belongs to:
-    without a SHA-256 the next update encodes it again.
-    """
-    path = images.path(position)
-    before = work.status[position]
-    digest = hash_file(path)
-    same = digest is not None and np.array_equal(file_status(path), before)
-    return Entry(
-        images.file_names[position],
-        labels_at(images, position),
-        size=int(before[0]),
-        modified=int(before[1]),
-        sha256=digest if digest is not None and same else "",
-    )

@@ -1,10 +1,11 @@
-"""The application: routes, page and protection put together."""
+"""The application: routes, page and middleware."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
+from starlette.responses import RedirectResponse
 from starlette.staticfiles import StaticFiles
 
 from softhash import __version__
@@ -30,7 +31,16 @@ def build(
     limits: Limits,
     hosts: frozenset[str] | None,
 ) -> FastAPI:
-    """Make the application; see `softhash.server.create_app`."""
+    """Build the application.
+
+    Args:
+        index: what is searched.
+        writable: whether items may be added and removed.
+        token: what writers send.
+        limits: how much a client may ask for.
+        hosts: names in the Host header that are answered, None for any.
+
+    """
     if writable and not token:
         raise UsageError("a server that may be written to needs a token", "give one")
     service = Service(index, limits, writable, token)
@@ -52,10 +62,20 @@ def build(
     app.state.service = service
     for topic in (about, items, search, writing, report):
         app.include_router(topic.router)
-    app.mount("/docs", StaticFiles(directory=HERE / "reference", html=True), "docs")
-    app.mount("/", StaticFiles(directory=HERE / "static", html=True), "page")
+    _add_pages(app)
     add_handlers(app)
     describe(app)
     app.add_middleware(BodyGuard, limits=limits)
     app.add_middleware(HostCheck, hosts=hosts, measures=service.measures)
     return app
+
+
+def _add_pages(app: FastAPI) -> None:
+    """Serve the reference of the API at /docs/, and the page to search with at /."""
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> RedirectResponse:
+        return RedirectResponse("docs/")  # relative: a proxy may have put a prefix before it
+
+    app.mount("/docs", StaticFiles(directory=HERE / "reference", html=True), "docs")
+    app.mount("/", StaticFiles(directory=HERE / "static", html=True), "page")

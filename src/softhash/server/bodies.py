@@ -1,4 +1,4 @@
-"""Bodies of requests: so many bytes at most, within so many seconds."""
+"""Limits on the bodies of requests: bytes and seconds."""
 
 import asyncio
 from typing import Any
@@ -9,11 +9,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from softhash.server.limits import Limits
 from softhash.server.problems import Problem
 
-LINGER_SECONDS = 2.0  # a client that still sends would not see the answer, were we to hang up
+LINGER_SECONDS = 2.0  # a client that still sends would not see the response of a closed connection
 
 
 class BodyGuard:
-    """Refuses bodies that are too long, as soon as that is known, and those that do not arrive."""
+    """Refuses bodies that are too long, as soon as possible, and those that arrive too late."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app, self._limits = app, limits
@@ -34,10 +34,10 @@ class BodyGuard:
 
 
 class _Body:
-    """One request's body as it comes in.
+    """One request's body as it arrives.
 
-    Where an answer is ready before the whole body is there, the rest is read and dropped for a
-    moment, and then the connection is closed: it cannot be used for another request.
+    Where the response is ready before the whole body is there, the rest is read and dropped for a
+    moment. Then the connection is closed, for it cannot be used for another request.
     """
 
     def __init__(self, receive: Receive, send: Send, limits: Limits) -> None:

@@ -1,4 +1,4 @@
-"""What every request passes, on its way in and on its way out."""
+"""Middleware for every request: Host check, security headers, metrics, unexpected errors."""
 
 import logging
 import time
@@ -12,8 +12,8 @@ from softhash.server.problems import Problem, defect
 
 logger = logging.getLogger(__name__)
 
-# Nothing on a page comes from elsewhere, runs inline, or is taken for what it is not.
-PROTECTION = {
+# Pages load nothing from elsewhere, run no inline script, and types are not guessed.
+SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; img-src 'self' blob: data:; base-uri 'none'; frame-ancestors 'none'"
     ),
@@ -24,10 +24,17 @@ PROTECTION = {
 
 
 class HostCheck:
-    """Checks the Host header, counts and times, protects, and survives errors of our own.
+    """Checks the Host header, measures, adds security headers, and answers unexpected errors.
 
-    The Host header matters for a server on the loopback address: a web page anywhere may give its
-    own name this machine's address, and would then read the answers as its own (DNS rebinding).
+    The Host header matters for a server on the loopback address: a web page anywhere may point its
+    own name at this machine's address, and would then read the responses as its own (DNS
+    rebinding).
+
+    Args:
+        app: the application behind it.
+        hosts: names that are answered, None for any.
+        measures: where requests are counted.
+
     """
 
     def __init__(self, app: ASGIApp, hosts: AbstractSet[str] | None, measures: Measures) -> None:
@@ -44,14 +51,14 @@ class HostCheck:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message).update(PROTECTION)
+                MutableHeaders(scope=message).update(SECURITY_HEADERS)
             await send(message)
 
         try:
             await self._answer(scope, receive, protected)
         except Exception:
             logger.exception("%s %s failed", scope["method"], scope["path"])
-            if status:  # it broke in the middle of an answer: nothing can be said any more
+            if status:  # it failed in the middle of a response: another cannot be sent
                 raise
             await defect().response()(scope, receive, protected)
         finally:
@@ -68,7 +75,7 @@ class HostCheck:
 
 
 def host_name(header: str) -> str:
-    """Take the name out of a Host header.
+    """Return the name in a Host header.
 
     >>> host_name("LocalHost:8000"), host_name("[::1]:8000"), host_name("[::1]")
     ('localhost', '[::1]', '[::1]')

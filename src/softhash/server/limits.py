@@ -1,4 +1,4 @@
-"""How much a client may ask for."""
+"""Limits of what a client may ask for."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -12,7 +12,7 @@ MAX_TEXT = 200  # characters of a label
 
 
 class Width(IntEnum):
-    """Of a served picture, in pixels: few of them, so that they can be kept."""
+    """Width of a served picture in pixels: few values, so that pictures can be cached."""
 
     SMALL = 160
     MIDDLE = 320
@@ -22,18 +22,18 @@ class Width(IntEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """What protects a server from its clients.
+    """Limits that protect a server from its clients.
 
     Attributes:
-        body_bytes: of one request.
-        body_seconds: within which a request must have arrived.
-        pixels: of a picture that is sent.
-        work_seconds: that a picture may take to be decoded and encoded.
-        workers: threads that decode and encode; as many as there are cores, by default, but two
-            at least, so that one slow picture does not stop the others.
-        waiting: pictures that may wait for such a thread.
+        body_bytes: the most bytes of one request.
+        body_seconds: the time in which a request must arrive.
+        pixels: the most pixels of a picture that is sent.
+        work_seconds: the time in which a picture must be decoded and encoded.
+        workers: threads that decode and encode; one per core by default, but two at least, so that
+            one slow picture does not stop the others.
+        waiting: how many pictures may wait for such a thread.
         kept_bytes: memory for resized pictures.
-        stop_seconds: that running requests have to end when the server stops.
+        stop_seconds: how long running requests may take when the server stops.
 
     """
 

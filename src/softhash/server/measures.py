@@ -1,4 +1,4 @@
-"""What a server tells Prometheus about itself."""
+"""Counters and histograms of a server, for Prometheus."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import Scope
@@ -21,7 +21,7 @@ class Measures:
         )
         self._seconds = Histogram(
             "softhash_request_seconds",
-            "Time from a request's head to the end of its answer.",
+            "Time from a request's head to the end of its response.",
             ("route",),
             buckets=SECONDS,
             registry=self._registry,
@@ -35,13 +35,13 @@ class Measures:
         self._items = Gauge("softhash_items", "Items in the index.", registry=self._registry)
 
     def request(self, scope: Scope, status: int, seconds: float) -> None:
-        """Count a request; names come from a closed set, so that clients cannot fill the memory."""
+        """Count a request; label values come from a closed set, so that memory is bounded."""
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in METHODS else "OTHER"
         self._requests.labels(method, route, status).inc()
         self._seconds.labels(route).observe(seconds)
 
     def text(self, items: int) -> bytes:
-        """Write all numbers in Prometheus' format."""
+        """Return all metrics in the text format of Prometheus."""
         self._items.set(items)
         return generate_latest(self._registry)

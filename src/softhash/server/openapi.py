@@ -1,4 +1,4 @@
-"""The description of the API: every error that a route may answer with is in it."""
+"""The description of the API, with every error that a route may answer with."""
 
 from http import HTTPStatus
 from typing import Any
@@ -12,7 +12,7 @@ from softhash.server.schemas import Problem
 Responses = dict[int | str, dict[str, Any]]
 
 _PROBLEM = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-UPLOAD = (400, 408, 413, 422, 503)  # what may happen to any body
+UPLOAD = (400, 408, 413, 422, 503)  # errors of any request with a body
 FORM: dict[str, Any] = {"media_type": "multipart/form-data"}
 
 
@@ -26,7 +26,7 @@ def problems(*statuses: int) -> Responses:
 
 
 def describe(app: FastAPI) -> None:
-    """Add the schema of problems to an application's description, in place of FastAPI's own."""
+    """Add the schema of problems to an application's description, in place of FastAPI's errors."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:

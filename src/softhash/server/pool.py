@@ -1,4 +1,4 @@
-"""Work away from the event loop, in so many threads and with so much of it waiting."""
+"""Work outside the event loop: bounded threads, and a bounded queue."""
 
 import asyncio
 import threading
@@ -13,13 +13,13 @@ Result = TypeVar("Result")
 
 
 class Pool:
-    """Threads with a bounded queue: what does not fit is refused at once, not piled up.
+    """Threads with a bounded queue: work that does not fit is refused at once.
 
     Args:
         name: of the work, for threads and messages.
-        workers: threads.
-        waiting: calls that may wait for one.
-        seconds: that a call may take, waiting included.
+        workers: how many threads.
+        waiting: how many calls may wait for one.
+        seconds: how long a call may take, waiting included.
 
     """
 
@@ -33,8 +33,8 @@ class Pool:
     ) -> Result:
         """Call `work` in a thread and wait for it.
 
-        A thread cannot be stopped: after the time limit the client is told, and the thread stays
-        taken until its work ends.
+        A thread cannot be stopped: after the time limit a problem is raised, and the thread stays
+        occupied until its work ends.
         """
         if not self._room.acquire(blocking=False):
             hint = "try again in a moment"
@@ -53,5 +53,5 @@ class Pool:
             raise Problem(503, "slow", detail, hint, RETRY) from None
 
     def close(self) -> None:
-        """Drop what waits; what runs ends by itself."""
+        """Cancel calls that wait; those that run end by themselves."""
         self._executor.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problems: what is wrong, and the way out."""
+"""Errors as problem details (RFC 9457): what is wrong, and the way out."""
 
 import re
 from collections.abc import Mapping
@@ -15,6 +15,9 @@ from softhash.errors import (
     IndexBusyError,
     IndexDamagedError,
     ModelMismatchError,
+    NoModelError,
+    NoOutputsError,
+    QueryError,
     SofthashError,
     StoreUnavailableError,
     UnknownItemError,
@@ -23,20 +26,36 @@ from softhash.errors import (
 MEDIA_TYPE = "application/problem+json"
 RETRY = {"Retry-After": "1"}
 
-# The first that fits counts.
-_OF_ERRORS: Final[tuple[tuple[type[SofthashError], int, str], ...]] = (
+# Status and kind of an error's problem; the first class that fits counts.
+_STATUSES: Final[tuple[tuple[type[SofthashError], int, str], ...]] = (
     (UnknownItemError, 404, "unknown-item"),
     (ModelMismatchError, 409, "other-model"),
+    (NoModelError, 409, "no-model"),
     (ImageError, 422, "no-picture"),
     (IndexBusyError, 503, "busy"),
     (StoreUnavailableError, 503, "away"),
     (IndexDamagedError, 500, "damaged"),
     (SofthashError, 422, "invalid"),
 )
+# Hints in terms of fields, where the library's is in terms of arguments.
+_HINTS: Final[dict[type[SofthashError], str]] = {
+    NoOutputsError: "send the picture itself as image, or no rescore",
+    QueryError: "send exactly one of the fields image, id and code",
+}
 
 
 class Problem(HTTPException):
-    """An answer that is an error; raised wherever the reason is found."""
+    """An error response, raised wherever the reason is found.
+
+    Args:
+        status: of the response.
+        kind: the last part of the problem's type.
+        detail: what is wrong.
+        hint: the way out.
+        headers: further ones of the response.
+        more: further members of the problem.
+
+    """
 
     def __init__(
         self,
@@ -65,20 +84,20 @@ class Problem(HTTPException):
 
 
 def build_problem(error: SofthashError) -> Problem:
-    """Build the problem of an error, with the status that its kind has."""
-    status, kind = next((s, k) for known, s, k in _OF_ERRORS if isinstance(error, known))
-    return Problem(status, kind, error.detail, error.hint, RETRY if status == 503 else None)
+    """Build the problem of an error, with the status of its class."""
+    status, kind = next((s, k) for known, s, k in _STATUSES if isinstance(error, known))
+    hint = _HINTS.get(type(error), error.hint)
+    return Problem(status, kind, error.detail, hint, RETRY if status == 503 else None)
 
 
 def defect() -> Problem:
-    """Admit an error that nobody thought of."""
-    return Problem(
-        500, "defect", "the server met an error of its own", "see the server's log; it goes on"
-    )
+    """Build the problem of an unexpected error."""
+    detail = "the server has a defect, and cannot answer this request"
+    return Problem(500, "defect", detail, "see the server's log; other requests are answered")
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Make every error of an application a problem."""
+    """Answer every error of an application with a problem."""
 
     @app.exception_handler(StarletteHTTPException)
     async def by_status(request: Request, error: StarletteHTTPException) -> Response:
@@ -110,7 +129,7 @@ def _field(location: tuple[int | str, ...]) -> str:
 
 
 def _methods(paths: Mapping[str, Mapping[str, Any]], path: str) -> set[str]:
-    """Collect the methods of the routes that a path belongs to."""
+    """Return the methods of the routes that a path belongs to."""
     found: set[str] = set()
     for template, methods in paths.items():
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):

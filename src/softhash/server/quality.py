@@ -1,4 +1,4 @@
-"""How well an index finds what shares labels: some of its items as queries, the others searched."""
+"""Retrieval quality of an index by shared labels: some items are queries, the others database."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +16,9 @@ from softhash.server.problems import Problem
 from softhash.server.schemas import hit_view, item_view
 
 QUERIES = 500
-SHARE = 5  # at least so many times as many labelled items as queries
-MOST_ITEMS = 200_000
-MOST_CELLS = 1 << 28  # bytes of the label matrix
+LABELLED_PER_QUERY = 5  # at least
+MAX_ITEMS = 200_000
+MAX_CELLS = 1 << 28  # bytes of the label matrix
 PAGE = 2_000
 AT = (10, 100, 5000, "all")
 CURVE = tuple(first * 10**power for power in range(6) for first in (1, 2, 5))
@@ -28,7 +28,7 @@ SEED = 0
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """Items in memory: the first ones of the index, as many as fit."""
+    """The first items of an index, as many as fit, in memory."""
 
     ids: list[int]
     file_names: list[str]
@@ -38,12 +38,19 @@ class Loaded:
     pictures: bool
 
     def item(self, row: int) -> dict[str, Any]:
-        """Write a row as an item."""
+        """Build the view of an item, by its row."""
         entry = Entry(self.file_names[row], self._labels(row))
         return item_view(Item(self.ids[row], entry, self.codes[row].tobytes()), self.pictures)
 
     def hit(self, distance: int, row: int, query: int) -> dict[str, Any]:
-        """Write a row as a query's hit."""
+        """Build the view of a hit.
+
+        Args:
+            distance: from the query.
+            row: of the hit.
+            query: row of the query.
+
+        """
         labels, known = self._labels(row), self._labels(query)
         shared = tuple(label for label in labels if label in known)
         code = self.codes[row].tobytes()
@@ -55,7 +62,7 @@ class Loaded:
 
 
 def quality(index: HammingIndex) -> dict[str, Any]:
-    """Measure an index, and show the queries that it answers best and worst."""
+    """Measure an index, with the queries of the best and the worst average precision."""
     loaded = load(index)
     queries, database = _split(loaded)
     sides = loaded.codes[queries], loaded.codes[database]
@@ -78,7 +85,7 @@ def load(index: HammingIndex) -> Loaded:
     if not names:
         raise _too_few("no item of the index has a label")
     column = {name: i for i, name in enumerate(names)}
-    rows = min(len(index), MOST_ITEMS, max(1, MOST_CELLS // len(names)))
+    rows = min(len(index), MAX_ITEMS, max(1, MAX_CELLS // len(names)))
     labels = np.zeros((rows, len(names)), np.uint8)
     ids: list[int] = []
     file_names: list[str] = []
@@ -89,7 +96,7 @@ def load(index: HammingIndex) -> Loaded:
         if not page:
             break
         for item in page:
-            # A label that came up since the names were read is left out.
+            # A label that was added since the names were read is left out.
             known = [column[label] for label in item.entry.labels if label in column]
             labels[len(ids), known] = 1
             ids.append(item.id)
@@ -100,11 +107,11 @@ def load(index: HammingIndex) -> Loaded:
 
 
 def _split(loaded: Loaded) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw the queries among the items with labels; all others are searched."""
+    """Draw the queries from the items with labels; all others are the database."""
     labelled = np.flatnonzero(loaded.labels.any(axis=1))
     if len(labelled) < 2:
         raise _too_few(f"only {len(labelled)} item of the index has a label")
-    count = min(QUERIES, max(1, len(labelled) // SHARE))
+    count = min(QUERIES, max(1, len(labelled) // LABELLED_PER_QUERY))
     rng = np.random.default_rng(SEED)
     queries = np.sort(rng.choice(labelled, count, replace=False))
     return queries, np.setdiff1d(np.arange(len(loaded.ids)), queries)

@@ -1,4 +1,4 @@
-"""The application on a socket, until somebody says stop."""
+"""The application on a socket, until the process gets a signal to stop."""
 
 import ipaddress
 import secrets
@@ -8,7 +8,7 @@ from types import FrameType
 
 import uvicorn
 
-from softhash.errors import UsageError
+from softhash.errors import AddressError
 from softhash.index import HammingIndex
 from softhash.server import DEFAULT_LIMITS
 from softhash.server.app import build
@@ -18,7 +18,7 @@ LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "[::1]"))
 
 
 def run(index: HammingIndex, *, host: str, port: int, writable: bool, token: str | None) -> None:
-    """Serve an index; see `softhash.server.serve`."""
+    """Serve an index; the arguments are those of `softhash.server.serve`."""
     made = secrets.token_urlsafe(24) if writable and not token else None
     local = is_loopback(host)
     hosts = LOOPBACK_NAMES | {_in_address(host).lower()} if local else None
@@ -29,7 +29,7 @@ def run(index: HammingIndex, *, host: str, port: int, writable: bool, token: str
     if made:
         lines.append(f"token for writing: {made}")
     if not local:
-        lines.append("note: whoever reaches this address sees all pictures of the index")
+        lines.append("note: anyone who reaches this address sees all pictures of the index")
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -42,7 +42,7 @@ def run(index: HammingIndex, *, host: str, port: int, writable: bool, token: str
 
 
 class _Server(uvicorn.Server):
-    """Says when it listens, and ends in peace when told to."""
+    """Prints its address when it listens, and exits with 0 after a signal to stop."""
 
     def __init__(self, config: uvicorn.Config, lines: list[str]) -> None:
         super().__init__(config)
@@ -54,14 +54,13 @@ class _Server(uvicorn.Server):
         sys.stderr.flush()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        # The parent's remembers the signal and raises it again after the end; to be told to stop
-        # and to have stopped is no failure.
+        # The parent's method raises the signal again after the end, which looks like a failure.
         self.force_exit = self.should_exit
         self.should_exit = True
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine reaches an address.
+    """Return whether only this machine reaches an address.
 
     >>> [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "0.0.0.0", "pc.lan")]
     [True, True, True, False, False]
@@ -80,11 +79,11 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
-        # Connections inherit it; without, the second part of every answer waits for 40 ms.
+        # Connections inherit it; without it, the second part of every response waits for 40 ms.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listening
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UsageError(
+        raise AddressError(
             f"cannot listen on {host} port {port}: {reason}", "give another host or port"
         ) from error

@@ -1,7 +1,7 @@
-"""What requests and answers look like.
+"""The models of requests and responses.
 
-Answers are written as plain dictionaries, which is several times faster than through the models;
-the models describe them in /openapi.json, and tests compare both.
+Responses are built as plain dictionaries, which is several times faster than through the models.
+The models describe them in /openapi.json, and tests compare both.
 """
 
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from softhash.codes import MAX_BITS
 from softhash.hamming.asymmetric import POOL
 from softhash.index.items import Filter, Hit, Item
+from softhash.index.search import SearchResult
 from softhash.server.limits import MAX_ID, MAX_K, MAX_LABELS, MAX_OFFSET, MAX_PAGE, MAX_TEXT
 
 Id = Annotated[int, Field(ge=0, le=MAX_ID)]
@@ -24,7 +25,7 @@ RESCORE = f"rank the {POOL:,} nearest again, each bit weighed by how sure the mo
 
 
 class _Given(BaseModel):
-    """What a client sends: an unknown field is an error, not a typing mistake without effect."""
+    """What a client sends: an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -35,7 +36,7 @@ class _Wanted(_Given):
 
     @property
     def where(self) -> Filter:
-        """The two lists as the index takes them."""
+        """The two lists as a filter."""
         return Filter(tuple(self.label), tuple(self.not_label))
 
 
@@ -77,7 +78,7 @@ class ItemForm(_Given):
 
 
 class Problem(BaseModel):
-    """An error, as RFC 9457 has it."""
+    """An error, as problem details (RFC 9457)."""
 
     type: str
     title: str
@@ -88,7 +89,7 @@ class Problem(BaseModel):
 
 
 class Health(BaseModel):
-    """A sign of life."""
+    """That the server and its index answer."""
 
     status: str
     items: int
@@ -137,7 +138,7 @@ class Page(BaseModel):
 
 
 class HitView(BaseModel):
-    """An answer of a search."""
+    """One item that a search found."""
 
     id: int
     distance: int
@@ -199,7 +200,7 @@ class Quality(BaseModel):
 
 
 def item_view(item: Item, pictures: bool) -> dict[str, Any]:
-    """Write an item as `ItemView` describes it."""
+    """Build what `ItemView` describes; `pictures` is whether items have pictures."""
     return {
         "id": item.id,
         "file_name": item.entry.file_name,
@@ -210,17 +211,24 @@ def item_view(item: Item, pictures: bool) -> dict[str, Any]:
 
 
 def hit_view(hit: Hit, pictures: bool) -> dict[str, Any]:
-    """Write a hit as `HitView` describes it."""
-    return {
-        "id": hit.id,
-        "distance": hit.distance,
-        "file_name": hit.file_name,
-        "labels": list(hit.labels),
-        "shared": list(hit.shared),
-        "code": hit.code.hex(),
-        "image": _image(hit.id) if pictures else None,
-        **({} if hit.rescored is None else {"rescored": hit.rescored}),
-    }
+    """Build what `HitView` describes; `pictures` is whether items have pictures."""
+    return {**hit.as_dict(), "image": _image(hit.id) if pictures else None}
+
+
+def search_view(result: SearchResult, bits: int, pictures: bool) -> dict[str, Any]:
+    """Build what `Answer` describes, without the time.
+
+    Args:
+        result: of the search.
+        bits: length of the codes.
+        pictures: whether items have pictures.
+
+    """
+    view = result.as_dict()
+    view["query"]["bits"] = bits
+    for hit in view["hits"]:
+        hit["image"] = _image(hit["id"]) if pictures else None
+    return view
 
 
 def _image(id: int) -> str:

@@ -1,26 +1,25 @@
-"""What the routes share: the index, the threads that work on it, and what is kept in memory."""
+"""What the routes share: the index, the threads that work on it, and caches."""
 
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from fastapi import Request
 
-from softhash.codes import code_bytes, pack, row_bytes
+from softhash.codes import pack, row_bytes
 from softhash.data.decoding import open_image
 from softhash.devices import usable_cores
-from softhash.index import HammingIndex
-from softhash.index.items import Hit
+from softhash.errors import ModelMismatchError, NoModelError
+from softhash.index import Filter, HammingIndex, SearchResult
 from softhash.model.engines import Floats
 from softhash.server.limits import Limits
 from softhash.server.measures import Measures
 from softhash.server.pool import Pool
-from softhash.server.problems import Problem
-from softhash.server.schemas import Ranking, SearchForm, hit_view
+from softhash.server.schemas import Ranking, SearchForm, search_view
 from softhash.server.thumbnails import Thumbnails
 
 Value = TypeVar("Value")
@@ -29,7 +28,7 @@ SEARCHES_WAITING = 1000
 
 
 class VersionedCache(Generic[Value]):
-    """A value that holds as long as the index does not change."""
+    """A cached value that is valid as long as the index does not change."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
@@ -37,7 +36,14 @@ class VersionedCache(Generic[Value]):
         self._value: Value | None = None
 
     async def get(self, version: int, pool: Pool, compute: Callable[[], Value]) -> Value:
-        """Return the value, computed once however many ask for it."""
+        """Return the value; requests at the same time wait for one computation.
+
+        Args:
+            version: of the index, now.
+            pool: the threads to compute in.
+            compute: returns the value for this version.
+
+        """
         async with self._lock:
             if self._value is None or self._version != version:
                 self._value = await pool.run(compute)
@@ -50,9 +56,16 @@ class Service:
     """One index, served.
 
     Attributes:
+        index: what is searched.
+        limits: how much a client may ask for.
+        writable: whether items may be added and removed.
+        token: what writers send.
+        measures: counters and histograms for Prometheus.
+        about: the cached description of the index.
+        report: the cached quality report.
+        writing: held while the index is changed.
         pictures: threads that decode and encode, which takes long.
         searches: threads for what is short.
-        writing: held by whoever changes the index.
 
     """
 
@@ -74,7 +87,7 @@ class Service:
         self.thumbnails = Thumbnails(limits.kept_bytes)
 
     def close(self) -> None:
-        """Let the threads go; the index stays open."""
+        """Stop the threads; the index stays open."""
         self.pictures.close()
         self.searches.close()
 
@@ -83,9 +96,9 @@ class Service:
         if self.encodes:
             self.index.hasher.encode(np.zeros((8, 8, 3), np.uint8), device="cpu")
         if len(self.index):
-            code = bytes(row_bytes(self.index.bits))
-            self.index.search(code=code, k=1)
-            self.index.search(code=code, k=1, not_labels=["no such label"])
+            code = np.zeros((1, row_bytes(self.index.bits)), np.uint8)
+            for where in (Filter(), Filter(none_of=("no such label",))):
+                self.index.store.search(code, 1, where=where)
 
     @property
     def shows(self) -> bool:
@@ -98,27 +111,27 @@ class Service:
         return self.index.has_model and self.index.hasher.backbone is not None
 
     async def version(self) -> int:
-        """Ask the store for its version."""
+        """Return the store's version."""
         return await self.searches.run(lambda: self.index.store.version)
 
     def check_model(self, given: str | None) -> None:
-        """Refuse codes of another model: their distances would mean nothing."""
+        """Raise ModelMismatchError for codes of another model."""
         ours = self.model
         if given and ours and given.lower() != ours:
             detail = f"the code was made with model {given[:12]}…, the index with {ours[:12]}…"
             hint = "encode with the index's model: POST the picture to /api/v1/encode"
-            raise Problem(409, "other-model", detail, hint)
+            raise ModelMismatchError(detail, hint)
 
     def encode(self, data: bytes) -> tuple[bytes, dict[str, float]]:
-        """Decode and encode a picture; with the code come the labels that are likely for it."""
+        """Decode and encode a picture; return its code and its likely labels."""
         u, likely = self.outputs(data)
-        return _code(u), likely
+        return pack(u[np.newaxis])[0].tobytes(), likely
 
     def outputs(self, data: bytes) -> tuple[Floats, dict[str, float]]:
         """Decode a picture; return the u (bits,) whose signs are its code, and likely labels."""
         if not self.encodes:
             detail = "the index has no model that takes pictures"
-            raise Problem(409, "no-model", detail, "search by id or by code")
+            raise NoModelError(detail, "search by id or by code")
         started = time.perf_counter()
         hasher = self.index.hasher
         picture = open_image(data, size=hasher.size, max_pixels=self.limits.pixels)
@@ -126,30 +139,21 @@ class Service:
         self.measures.encode_seconds.observe(time.perf_counter() - started)
         return u[0], likely
 
-    def near_item(self, id: int, ranking: Ranking) -> dict[str, Any]:
-        """Find what is near an item."""
-        item = self.index.get(id)
-        hits = self._search(ranking, id=id)
-        return self._answer(item.code, item.entry.labels, hits)
+    def find_similar(self, id: int, ranking: Ranking) -> dict[str, Any]:
+        """Find the items nearest to one of them."""
+        return self._view(self._search(ranking, id=id))
 
-    def near_code(self, code: bytes | str, ranking: Ranking) -> dict[str, Any]:
-        """Find what is near a code."""
-        code = code_bytes(code, self.bits)
-        return self._answer(code, (), self._search(ranking, code=code))
+    def search(self, form: SearchForm, image: bytes | None = None) -> dict[str, Any]:
+        """Search for what a form contains; an image is decoded within the server's limits."""
+        query = {"id": form.id, "code": form.code, "rescore": form.rescore}
+        if image is None:
+            return self._view(self._search(form, **query))
+        u, likely = self.outputs(image)
+        labels = self.index.find_labels(image)
+        result = self._search(form, **query, outputs=u, query_labels=labels)
+        return self._view(replace(result, likely=likely))
 
-    def near_picture(self, data: bytes, form: SearchForm) -> dict[str, Any]:
-        """Find what is near a picture, which may be one whose labels are known."""
-        u, likely = self.outputs(data)
-        code = _code(u)
-        hits = self._search(form, outputs=u, rescore=form.rescore)
-        known = self.index.find_labels(data)
-        if known:
-            hits = [hit._replace(shared=tuple(x for x in hit.labels if x in known)) for hit in hits]
-        answer = self._answer(code, known, hits)
-        answer["query"] |= {"likely": likely} if likely else {}
-        return answer
-
-    def _search(self, ranking: Ranking, **query: Any) -> list[Hit]:
+    def _search(self, ranking: Ranking, **query: Any) -> SearchResult:
         return self.index.search(
             **query,
             k=ranking.k,
@@ -159,18 +163,11 @@ class Service:
             not_labels=ranking.not_label,
         )
 
-    def _answer(self, code: bytes, labels: Sequence[str], hits: Sequence[Hit]) -> dict[str, Any]:
-        query = {"code": code.hex(), "bits": self.bits, "labels": list(labels)}
-        shows = self.shows
-        return {"query": query, "hits": [hit_view(hit, shows) for hit in hits]}
-
-
-def _code(u: Floats) -> bytes:
-    code: bytes = pack(u[np.newaxis])[0].tobytes()
-    return code
+    def _view(self, result: SearchResult) -> dict[str, Any]:
+        return search_view(result, self.bits, self.shows)
 
 
 def get_service(request: Request) -> Service:
-    """Find the service of the application that a request came to."""
+    """Return the service of the application that got a request."""
     service: Service = request.app.state.service
     return service

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from softhash.index import HammingIndex
 
-__all__ = ["Limits", "create_app", "serve"]
-
 DEFAULT_LIMITS = Limits()
 
 
@@ -26,11 +24,11 @@ def create_app(
     limits: Limits = DEFAULT_LIMITS,
     hosts: frozenset[str] | None = None,
 ) -> "FastAPI":
-    """Make the application that answers for an index.
+    """Build the application that serves an index.
 
     Args:
         index: what is searched; it stays open as long as the application is used.
-        writable: whether items may be added and removed, by whoever has the token.
+        writable: whether clients with the token may add and remove items.
         token: what writers send as `Authorization: Bearer …`.
         limits: how much a client may ask for.
         hosts: names in the Host header that are answered, any by default.
@@ -50,15 +48,15 @@ def serve(
     writable: bool = False,
     token: str | None = None,
 ) -> None:
-    """Serve an index until the process is told to stop (SIGINT or SIGTERM).
+    """Serve an index until the process gets a signal to stop (SIGINT or SIGTERM).
 
     Args:
         index: what is searched; open for writing where `writable`.
         host: the address to listen on; other machines reach this one only at another than the
             default.
         port: the port to listen on; 0 for a free one.
-        writable: whether items may be added and removed, by whoever has the token.
-        token: what writers must know; where none is given, one is made and printed.
+        writable: whether clients with the token may add and remove items.
+        token: what writers must send; where none is given, one is made and printed.
 
     """
     _check_extra()

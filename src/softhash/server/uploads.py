@@ -1,29 +1,29 @@
-"""Pictures from clients, as files below the index's root."""
+"""Pictures of clients, stored as files in the index's folder."""
 
-import hashlib
 import os
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from softhash.data.formats._files import IMAGE_SUFFIXES
+from softhash.data.names import IMAGE_SUFFIXES
 from softhash.index import HammingIndex
-from softhash.index.items import Entry, Item
+from softhash.index.entries import file_status, read_entry
+from softhash.index.items import Item
 from softhash.server.problems import Problem
 
 MAX_NAME_BYTES = 200  # file systems take 255, and the file has a longer name while it is written
 
 
 def safe_name(given: str) -> str:
-    """Return a name that is nothing but the name of a picture's file, or refuse it.
+    """Return the name if it is a plain name of a picture's file, else raise a problem.
 
     >>> safe_name("dog at the sea.jpg")
     'dog at the sea.jpg'
     """
     plain = given.isprintable() and not set('/\\:*?"<>|') & set(given)
     if not plain or given != given.strip() or given.startswith("."):
-        raise _refused(given, "is no plain file name", "send letters and digits, no path")
+        raise _refused(given, "is not a plain file name", "send letters and digits, no path")
     if len(given.encode()) > MAX_NAME_BYTES:
         raise _refused(given[:20] + "…", "is too long", f"use up to {MAX_NAME_BYTES} bytes")
     if Path(given).suffix.lower() not in IMAGE_SUFFIXES:
@@ -33,7 +33,16 @@ def safe_name(given: str) -> str:
 
 
 def add(index: HammingIndex, name: str, data: bytes, labels: tuple[str, ...], code: bytes) -> Item:
-    """Store a picture that was encoded, and add it; nothing is ever overwritten."""
+    """Store a picture that was encoded, and add it; nothing is ever overwritten.
+
+    Args:
+        index: open for writing.
+        name: of the new file, from `safe_name`.
+        data: the bytes of the picture.
+        labels: its labels.
+        code: its code, in packed bytes.
+
+    """
     if index.root is None:
         detail = "the index holds codes only, and no folder to put pictures into"
         raise Problem(409, "no-root", detail, "add a folder with `softhash index` first")
@@ -42,9 +51,7 @@ def add(index: HammingIndex, name: str, data: bytes, labels: tuple[str, ...], co
     path = index.root / name
     _write_new(path, data)
     try:
-        status = path.stat()
-        digest = hashlib.sha256(data).hexdigest()
-        entry = Entry(name, labels, status.st_size, status.st_mtime_ns, digest)
+        entry = read_entry(path, name, labels, file_status(path))
         added = index.add_codes(np.frombuffer(code, np.uint8)[np.newaxis], [entry])
     except BaseException:
         path.unlink(missing_ok=True)
@@ -53,7 +60,7 @@ def add(index: HammingIndex, name: str, data: bytes, labels: tuple[str, ...], co
 
 
 def _write_new(path: Path, data: bytes) -> None:
-    """Write a file that appears whole, under a name that nothing has."""
+    """Write a new file that appears whole; raise a problem where the name is taken."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".upload-")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -61,7 +68,7 @@ def _write_new(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(0o644)
-        os.link(name, path)  # unlike a renaming, it fails where something is
+        os.link(name, path)  # unlike a rename, it fails where something exists
     except FileExistsError:
         raise _taken(path.name) from None
     finally:

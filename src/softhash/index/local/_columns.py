@@ -1,6 +1,6 @@
-"""codes.bin and labels-N.bin: files of records of one size, record number = id, scanned in place.
+"""codes.bin and labels-N.bin: records of one size, one record per slot, scanned in place.
 
-They hold nothing that items.sqlite does not have, in the form that kernels read.
+They repeat what items.sqlite holds, in the form that kernels read; an id is a slot.
 """
 
 import os
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from softhash.codes import Codes
 from softhash.errors import IndexDamagedError
-from softhash.files import sync_folder
+from softhash.files import WRITING, sync_data, sync_folder, write_at
 from softhash.hamming.words import Words, word_count
 
 COPIED_AT_ONCE = 1 << 16  # records
@@ -32,7 +32,7 @@ def in_records(codes: Codes) -> Codes:
 
 
 def check_length(path: Path, records: int, size: int) -> int:
-    """Return how many bytes a file has, after a look whether all its records are there."""
+    """Return how many bytes a file has; raise where records are missing."""
     try:
         length = path.stat().st_size
     except FileNotFoundError:
@@ -51,8 +51,14 @@ def check_length(path: Path, records: int, size: int) -> int:
 def map_records(path: Path, records: int, words: int) -> Words:
     """Map the records of a file into memory, (records, words); what follows them is left out.
 
-    The mapping is private and copied on writing, which nobody does: an array that is not marked
-    read-only is read by the kernels that are compiled already.
+    The mapping is private and copy-on-write, though nothing is written: kernels are compiled for
+    arrays that are not marked read-only.
+
+    Args:
+        path: the file.
+        records: how many of its records count.
+        words: 64-bit words per record.
+
     """
     check_length(path, records, 8 * words)
     if not records:
@@ -61,22 +67,22 @@ def map_records(path: Path, records: int, words: int) -> Words:
 
 
 class Column:
-    """One such file, open for writing."""
+    """One of these files, open for writing."""
 
     def __init__(self, path: Path, size: int) -> None:
         self.path, self.size = path, size  # of a record, in bytes
-        self._handle = os.open(path, os.O_RDWR)
+        self._handle = os.open(path, WRITING)
 
     def append(self, records: int, data: bytes) -> None:
-        """Write records after the first so many, where nobody looks yet."""
-        _write_all(self._handle, data, records * self.size)
+        """Write records after the first `records`, where no reader looks yet."""
+        write_at(self._handle, data, records * self.size)
 
     def put(self, ids: Ids, rows: npt.NDArray[np.generic]) -> None:
-        """Overwrite records, neighbours at once."""
+        """Overwrite records; those of consecutive ids in one write."""
         breaks = np.flatnonzero(np.diff(ids) != 1) + 1
         for at, run in zip(np.split(ids, breaks), np.split(rows, breaks), strict=True):
             if len(at):
-                _write_all(self._handle, run.tobytes(), int(at[0]) * self.size)
+                write_at(self._handle, run.tobytes(), int(at[0]) * self.size)
 
     def cut(self, records: int) -> None:
         """Drop what follows the records that count."""
@@ -85,17 +91,17 @@ class Column:
 
     def sync(self) -> None:
         """Return when everything is on disk."""
-        os.fdatasync(self._handle)
+        sync_data(self._handle)
 
     def close(self) -> None:
-        """Close the file; twice is fine."""
+        """Close the file; may be called twice."""
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)
 
 
 def write_new(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file through a neighbour that takes its name when it is on disk."""
+    """Write a file under another name, and rename it when it is on disk."""
     new = path.with_name(f"{path.name}.new")
     try:
         with new.open("wb") as file:
@@ -115,10 +121,3 @@ def widened(labels: Words, words: int) -> Iterator[bytes]:
         longer = np.zeros((len(part), words), np.uint64)
         longer[:, : part.shape[1]] = part
         yield longer.tobytes()
-
-
-def _write_all(handle: int, data: bytes, offset: int) -> None:
-    left = memoryview(data)
-    while left:
-        written = os.pwrite(handle, left, offset)
-        left, offset = left[written:], offset + written

@@ -1,4 +1,4 @@
-"""items.sqlite: its tables, its connections, and its errors in plain words."""
+"""items.sqlite: its tables, its connections, and its errors."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ BUSY_SECONDS = 30.0  # readers and the writer wait for each other only around op
 CACHE = -131_072  # KiB for the writer: random file names touch pages all over the index of names
 WAL_PAGES = 16_384  # 64 MiB between checkpoints
 
-# A file name or label is text, or bytes where UTF-8 has no way to write it. `pending` lists items
-# whose slots in the .bin files are behind what `items` says (no row there: the item is gone).
+# A file name or label is text, or bytes where UTF-8 cannot represent it. `pending` lists items with
+# records in the .bin files that are older than their rows in `items` (no row: it was removed).
 SCHEMA = """
 CREATE TABLE state (
     bits INTEGER NOT NULL, model TEXT NOT NULL, root NOT NULL, change INTEGER NOT NULL,
@@ -34,14 +34,14 @@ CREATE TABLE pending (id INTEGER PRIMARY KEY);
 
 
 class State(NamedTuple):
-    """The one row that says what the rest amounts to.
+    """The one row of `state`.
 
     Attributes:
         bits, model, root: as in `Meta`.
         change: grows with everything that is written.
         edits: grows when slots change in place: items replaced, revised or removed.
         items: how many there are.
-        slots: how many records the .bin files have; an id is a slot, and is never given twice.
+        slots: how many records the .bin files have; an id is a slot, and is never used twice.
         label_words: 64-bit words in a record of labels.
 
     """
@@ -77,10 +77,10 @@ def connect_to_write(folder: Path) -> sqlite3.Connection:
 
 
 def connect_to_read(folder: Path) -> tuple[sqlite3.Connection, bool]:
-    """Open the database for reading, and tell whether it was taken to be immutable.
+    """Open the database for reading, and return whether it is treated as immutable.
 
-    Following a writer takes a small file of shared memory beside the database. Where none can be
-    made, nobody writes either, as long as the -wal is empty.
+    Following a writer takes a small file of shared memory beside the database. Where it cannot be
+    created, the folder is read-only, so nothing changes as long as the -wal is empty.
     """
     connection = _connect(folder, "mode=ro")
     try:
@@ -98,7 +98,7 @@ def connect_to_read(folder: Path) -> tuple[sqlite3.Connection, bool]:
 
 
 def log_size(folder: Path) -> int:
-    """Count the bytes of what was committed but not yet moved into the database."""
+    """Return the size in bytes of the -wal: what is committed but not yet in the database."""
     try:
         return (folder / f"{ITEMS}-wal").stat().st_size
     except OSError:
@@ -132,7 +132,7 @@ def read_labels(connection: sqlite3.Connection, after: int = 0) -> dict[str, int
 
 @contextmanager
 def explained(folder: Path) -> Iterator[None]:
-    """Turn errors of SQLite into ours: what is wrong with which file, and the way out."""
+    """Turn errors of SQLite into errors of softhash, which name the file and the way out."""
     try:
         yield
     except sqlite3.Error as error:
@@ -140,7 +140,7 @@ def explained(folder: Path) -> Iterator[None]:
 
 
 def explain(folder: Path, error: sqlite3.Error) -> SofthashError:
-    """Say in our words what SQLite says."""
+    """Choose the error that an error of SQLite becomes."""
     path = folder / ITEMS
     if isinstance(error, sqlite3.ProgrammingError):
         if "closed" in str(error):

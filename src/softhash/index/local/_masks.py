@@ -10,7 +10,7 @@ from numba import uint64
 from softhash._kernels import kernel
 from softhash.hamming.words import Words, lowest_bit
 
-LIVE = 0  # the bit of a label record that says that an item is there
+LIVE = 0  # the bit of a label record that is set where an item exists
 CACHED_BYTES = 1 << 28
 
 Integers = npt.NDArray[np.int64]
@@ -75,7 +75,7 @@ def label_mask(places: Integers, n: int) -> Words:
 
 
 class Masks:
-    """Masks of label records (n, words), made when they are asked for and kept."""
+    """Masks of label records (n, words), computed when they are first needed and cached."""
 
     def __init__(self, labels: Words) -> None:
         self.labels = labels
@@ -116,7 +116,7 @@ class Masks:
         return mask
 
     def counts(self, skipped: Integers) -> Integers:
-        """Count the items of every label number, but for those skipped."""
+        """Count the items of every label number, without those skipped."""
         n, words = self.labels.shape
         counts = np.zeros(64 * words, np.int64)
         left_out = label_mask(skipped, n) if len(skipped) else np.empty(0, np.uint64)

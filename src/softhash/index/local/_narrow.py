@@ -1,7 +1,6 @@
-"""Codes that a filter keeps, copied next to each other when it is asked for again."""
+"""Codes that a filter keeps, copied next to each other when the filter is used again."""
 
-from softhash.hamming._scan import count_live
-from softhash.hamming.words import Words
+from softhash.hamming.words import Words, count_live
 from softhash.index.items import Filter
 from softhash.index.local._columns import Ids
 from softhash.index.local._masks import positions
@@ -13,13 +12,20 @@ Part = tuple[Ids, Words]
 
 
 class Narrowed:
-    """A few such copies; a scan of one is as much shorter as the filter is narrow."""
+    """A cache of such copies: a scan of one takes less time, the fewer codes its filter keeps."""
 
     def __init__(self) -> None:
-        self._parts: dict[Filter, Part | None] = {}  # None: asked for once
+        self._parts: dict[Filter, Part | None] = {}  # None: used once
 
     def part(self, where: Filter, mask: Words, codes: Words) -> Part | None:
-        """Return ids and codes that a filter keeps, or None where a mask serves better."""
+        """Return ids and codes that a filter keeps, or None where a mask is faster.
+
+        Args:
+            where: the filter.
+            mask: the records that it keeps.
+            codes: all records.
+
+        """
         if where not in self._parts:
             self._parts[where] = None
             return None

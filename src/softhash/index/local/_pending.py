@@ -1,4 +1,4 @@
-"""Items whose records are behind what items.sqlite says, and what their records should be."""
+"""Items whose records are older than their rows in items.sqlite, with the right records."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from softhash.index.local._rows import decode_labels
 
 
 class Pending(NamedTuple):
-    """Ids in order, with records of codes and of labels; an item that is gone has zeros."""
+    """Ids in order, with records of codes and of labels; a removed item has zeros."""
 
     ids: Ids
     codes: Words
@@ -23,7 +23,15 @@ class Pending(NamedTuple):
 def read_pending(
     connection: sqlite3.Connection, numbers: Mapping[str, int], code_words: int, label_words: int
 ) -> Pending:
-    """Read what is pending."""
+    """Read the pending items.
+
+    Args:
+        connection: to items.sqlite.
+        numbers: of the labels, by name.
+        code_words: 64-bit words per record of codes.
+        label_words: 64-bit words per record of labels.
+
+    """
     rows = connection.execute(
         "SELECT pending.id, labels, code FROM pending LEFT JOIN items USING (id) ORDER BY id"
     ).fetchall()
@@ -38,7 +46,14 @@ def read_pending(
 
 
 def label_record(labels: Sequence[str], numbers: Mapping[str, int], words: int) -> bytes:
-    """Write the record of an item with these labels."""
+    """Build the record of an item with these labels.
+
+    Args:
+        labels: names.
+        numbers: of the labels, by name.
+        words: 64-bit words per record.
+
+    """
     bits = 1 << LIVE
     for label in labels:
         bits |= 1 << numbers[label]
@@ -46,5 +61,5 @@ def label_record(labels: Sequence[str], numbers: Mapping[str, int], words: int) 
 
 
 def in_words(records: Sequence[bytes], words: int) -> Words:
-    """Put records below each other (n, words), writable as the kernels are compiled for."""
+    """Stack records as (n, words), writable, as the kernels are compiled for."""
     return np.frombuffer(bytearray().join(records), np.uint64).reshape(-1, words)

@@ -1,4 +1,4 @@
-"""The reading side of a local index: follows whoever writes, for any number of threads."""
+"""The reading side of a local index: follows the writer, for any number of threads."""
 
 import contextlib
 import sqlite3
@@ -21,19 +21,20 @@ from softhash.index.local._database import (
     read_labels,
     read_state,
 )
-from softhash.index.local._layout import CODES, INDEX, check_confirmed, confirmed, labels_file
+from softhash.index.local._layout import CODES, INDEX, labels_file
+from softhash.index.local._lock import check_confirmed, confirmed
 from softhash.index.local._masks import Masks
 from softhash.index.local._pending import read_pending
 from softhash.index.local._rows import Row
 from softhash.index.local._snapshot import Snapshot
 
-ATTEMPTS = 5  # at an answer during which nobody changes records in place
+ATTEMPTS = 5  # at an answer during which no record is changed in place
 
 Result = TypeVar("Result")
 
 
 class Reader:
-    """One connection, behind a lock that is held for short questions only; never writes."""
+    """One connection, behind a lock that is held for short queries only; never writes."""
 
     def __init__(self, folder: Path, bits: int) -> None:
         self._folder, self._bits = folder, bits
@@ -52,7 +53,7 @@ class Reader:
             raise
 
     def close(self) -> None:
-        """Close the connection; twice is fine."""
+        """Close the connection; may be called twice."""
         with self._lock:
             self._connection.close()
             self._snapshot = None
@@ -78,9 +79,9 @@ class Reader:
         return rows
 
     def steady(self, ask: Callable[[Snapshot], Result]) -> Result:
-        """Ask again when records were changed in place meanwhile.
+        """Compute an answer, again where records were changed in place meanwhile.
 
-        Somebody who never stops changing them gets through with a mixture of before and after.
+        After `ATTEMPTS`, the answer may mix records from before and after a change.
         """
         for _ in range(ATTEMPTS):
             snapshot = self.snapshot()
@@ -107,7 +108,7 @@ class Reader:
             (self._seen,) = connection.execute("PRAGMA data_version").fetchone()
             if state.bits != self._bits:
                 raise IndexDamagedError(
-                    f"{self._folder / INDEX} is damaged: it says {self._bits} bits, but the items "
+                    f"{self._folder / INDEX} is damaged: it has {self._bits} bits, but the items "
                     f"have {state.bits}",
                     "correct the number",
                 )
@@ -137,7 +138,7 @@ class Reader:
         return Snapshot(state, numbers, codes, masks, pending, Masks(pending.labels))
 
     def _stamped(self) -> tuple[int, ...]:
-        """Tell an immutable database from what somebody with more rights made of it."""
+        """Return what changes when another user writes to a database treated as immutable."""
         with contextlib.suppress(OSError):
             status = (self._folder / ITEMS).stat()
             return status.st_mtime_ns, status.st_size, status.st_ino, log_size(self._folder)

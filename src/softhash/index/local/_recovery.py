@@ -1,4 +1,4 @@
-"""Opening for writing after whatever happened: tails are cut, missing files made again."""
+"""Recovery when an index is opened for writing: missing files are made again."""
 
 import logging
 import sqlite3
@@ -20,7 +20,15 @@ _log = logging.getLogger("softhash")
 def repair(
     folder: Path, connection: sqlite3.Connection, state: State, numbers: Mapping[str, int]
 ) -> None:
-    """Make .bin files that are missing; raise for one that is shorter than it was."""
+    """Make .bin files that are missing; raise for one that is too short.
+
+    Args:
+        folder: of the index.
+        connection: to items.sqlite.
+        state: what is in it.
+        numbers: of the labels, by name.
+
+    """
     remove_leftovers(folder, state.label_words)
     words = state.label_words
     size = 8 * word_count(row_bytes(state.bits))
@@ -46,7 +54,7 @@ def repair(
 def _records(
     rows: Iterable[tuple[int, Any]], record: Callable[[Any], bytes], slots: int, size: int
 ) -> Iterator[bytes]:
-    """Yield a record for every slot; those of removed items are zeros."""
+    """Yield one record per slot; those of removed items are zeros."""
     slot = 0
     for id, kept in rows:
         yield bytes(size * (id - slot))
@@ -56,7 +64,7 @@ def _records(
 
 
 def remove_leftovers(folder: Path, label_words: int) -> None:
-    """Remove files that a crash left half-made, and label records of another length."""
+    """Remove files that a crash left unfinished, and label records of another length."""
     for path in [*folder.glob("labels-*.bin"), *folder.glob("*.bin.new")]:
         if path.name != labels_file(label_words):
             path.unlink(missing_ok=True)

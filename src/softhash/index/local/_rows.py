@@ -11,7 +11,7 @@ Row = tuple[int, Text, str, int, int, str, bytes]
 
 
 def encode_text(text: str) -> Text:
-    r"""Return what SQLite can keep: text, or bytes where UTF-8 has no way to write it.
+    r"""Return what SQLite can keep: text, or bytes where UTF-8 cannot represent it.
 
     >>> encode_text("Zürich.jpg"), encode_text("Z\udcfcrich.jpg")
     ('Zürich.jpg', b'Z\xed\xb3\xbcrich.jpg')
@@ -32,7 +32,7 @@ def decode_text(kept: Text) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def encode_labels(labels: tuple[str, ...]) -> str:
-    """Write labels as a list in JSON."""
+    """Encode labels as a JSON list."""
     return json.dumps(labels)
 
 
@@ -43,7 +43,14 @@ def decode_labels(kept: str) -> tuple[str, ...]:
 
 
 def encode_row(id: int, entry: Entry, code: bytes) -> tuple[object, ...]:
-    """Put an item into the order of the columns of `items`, a checksum last."""
+    """Return an item's values in the order of the columns of `items`, a checksum last.
+
+    Args:
+        id: of the item.
+        entry: what is kept of it.
+        code: in packed bytes.
+
+    """
     name, labels, size, modified, sha256 = entry
     kept = encode_labels(labels)
     checksum = _checksum(id, name, kept, size, modified, sha256, code)
@@ -62,7 +69,7 @@ def decode_item(row: Row) -> Item:
 
 
 def is_sound(row: tuple[int, Text, str, int, int, str, bytes, int]) -> bool:
-    """Tell whether a row, with its checksum, is as it was written."""
+    """Return whether a row matches its checksum."""
     try:
         return _checksum(row[0], decode_text(row[1]), *row[2:7]) == row[7]
     except (AttributeError, TypeError, UnicodeDecodeError):  # not even the types are right

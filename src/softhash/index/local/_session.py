@@ -22,6 +22,7 @@ from softhash.hamming.words import word_count
 from softhash.index.items import Entry
 from softhash.index.local import _database, _layout, _recovery
 from softhash.index.local._columns import Column, in_records, map_records, widened, write_new
+from softhash.index.local._lock import WriteLock, check_confirmed
 from softhash.index.local._pending import label_record, read_pending
 from softhash.index.local._rows import encode_row, encode_text
 
@@ -42,13 +43,12 @@ class Session:
         self._columns: tuple[Column, ...] = ()
         self.state: _database.State
         self.numbers: dict[str, int]
-        self._handle = _layout.take_lock(folder)
+        self._write_lock = WriteLock(folder)
         try:
             with self._explained():
                 self.connection = _database.connect_to_write(folder)
-                at_least = _layout.confirmed(folder)
                 self._load()
-                _layout.check_confirmed(folder, self.state.change, at_least)
+                check_confirmed(folder, self.state.change, self._write_lock.at_least)
                 _recovery.repair(folder, self.connection, self.state, self.numbers)
                 self._open_columns()
                 self._apply()
@@ -63,9 +63,7 @@ class Session:
                 column.close()
             if hasattr(self, "connection"):
                 self.connection.close()
-            handle, self._handle = self._handle, -1
-            if handle >= 0:
-                _layout.release_lock(handle)
+            self._write_lock.release()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -176,7 +174,7 @@ class Session:
                 self.connection.rollback()
             self._load()
             raise
-        _layout.confirm(self._handle, self.state.change)
+        self._write_lock.confirm(self.state.change)
         self._tidy()
 
     def _undo(self) -> None:

@@ -1,4 +1,4 @@
-"""What a reader sees between two changes: mapped records, and the few items they are behind on."""
+"""What a reader sees between two changes: mapped records, and the pending items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,12 +28,12 @@ class Snapshot:
     """The contents of an index at one moment.
 
     Attributes:
-        state: what items.sqlite says of the whole.
-        numbers: of the labels.
+        state: the row of `state` in items.sqlite.
+        numbers: of the labels, by name.
         codes: records (slots, words) of codes.bin.
         masks: over the label records.
         pending: items whose records do not count, and the records that count instead.
-        late: masks over those.
+        late: masks over the pending records.
         narrowed: copies of what narrow filters keep.
 
     """
@@ -47,7 +47,15 @@ class Snapshot:
     narrowed: Narrowed = field(default_factory=Narrowed)
 
     def search(self, queries: Words, k: int, radius: int | None, where: Filter) -> list[list[Near]]:
-        """Rank the k nearest items by (distance, id) for each query."""
+        """Rank the k nearest items by (distance, id) for each query.
+
+        Args:
+            queries: records (n, words) of codes.
+            k: how many to return for each.
+            radius: the largest distance, None for any.
+            where: the items that count.
+
+        """
         keys = self._scan(queries, k, where)
         if len(self.pending.ids):
             late = _ranked(queries, self.pending.codes, k, self.late.keep(*self._chosen(where)))
@@ -61,7 +69,7 @@ class Snapshot:
         ]
 
     def _scan(self, queries: Words, k: int, where: Filter) -> Keys:
-        """Rank what the records of the files say."""
+        """Rank by the records of the files."""
         mask = self._kept(where)
         if mask is None or where == EVERYTHING:
             return _ranked(queries, self.codes, k, mask)
@@ -71,7 +79,14 @@ class Snapshot:
         return _renamed(_ranked(queries, part[1], k, None), part[0])
 
     def find(self, after: int, limit: int, where: Filter) -> list[int]:
-        """Return the first ids above ``after`` that a filter keeps."""
+        """Return the first ids above ``after`` that a filter keeps.
+
+        Args:
+            after: the id before the first.
+            limit: how many to return.
+            where: the filter.
+
+        """
         start = min(max(0, after + 1), len(self.codes))
         mask = self._kept(where)
         if mask is None:
@@ -106,7 +121,7 @@ class Snapshot:
         return {name: sizes[name] for name in sorted(sizes) if sizes[name]}
 
     def _kept(self, where: Filter) -> Words | None:
-        """Return the mask of the records that count, or None when all do."""
+        """Return the mask of the records that count, or None where all do."""
         all_there = self.state.items == self.state.slots and not len(self.pending.ids)
         if all_there and not where.any_of and not where.none_of:
             return None
@@ -134,7 +149,7 @@ def _ranked(queries: Words, codes: Words, k: int, mask: Words | None) -> Keys:
 
 
 def _renamed(keys: Keys, ids: Ids) -> Keys:
-    """Put ids in the place of positions; ids are in order, so that ranks stay."""
+    """Replace positions by ids; ids are in order, so ranks do not change."""
     return keys >> ID_BITS << ID_BITS | ids[keys & PLACE]  # type: ignore[no-any-return]
 
 

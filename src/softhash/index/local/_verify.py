@@ -1,4 +1,4 @@
-"""Looks at every byte of a local index, and says what is wrong with which file."""
+"""Verification of every byte of a local index."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -16,13 +16,20 @@ from softhash.index.local._rows import decode_labels, decode_text, is_sound
 from softhash.index.local._snapshot import Snapshot
 
 CHECKED_AT_ONCE = 4096  # slots
-NAMED = 20  # lines, after which the rest is only counted
+MAX_LINES = 20  # after which problems are only counted
 
 Row = tuple[int, str | bytes, str, int, int, str, bytes, int]
 
 
 def verify(folder: Path, reader: Reader, progress: Callable[[int, int], None] | None) -> list[str]:
-    """Return a line for each thing that is wrong."""
+    """Return one line for each problem, which names the file.
+
+    Args:
+        folder: of the index.
+        reader: of the same index.
+        progress: called with (slots checked, slots).
+
+    """
     wrong: list[str] = []
     try:
         wrong += _structure(folder, reader)
@@ -41,7 +48,8 @@ def verify(folder: Path, reader: Reader, progress: Callable[[int, int], None] | 
             wrong.append(f"{folder / ITEMS} is damaged: {items:,} items, but {now.items:,} counted")
     except IndexDamagedError as error:
         wrong.append(str(error))
-    return wrong if len(wrong) <= NAMED else [*wrong[:NAMED], f"and {len(wrong) - NAMED:,} more"]
+    more = len(wrong) - MAX_LINES
+    return wrong if more <= 0 else [*wrong[:MAX_LINES], f"and {more:,} more"]
 
 
 def _structure(folder: Path, reader: Reader) -> list[str]:
@@ -51,14 +59,14 @@ def _structure(folder: Path, reader: Reader) -> list[str]:
 
 
 def _check_lengths(folder: Path, snapshot: Snapshot) -> None:
-    """Raise for a file that was cut, before memory that maps it is touched."""
+    """Raise for a file that is too short, before memory that maps it is read."""
     state = snapshot.state
     check_length(folder / CODES, state.slots, 8 * snapshot.codes.shape[1])
     check_length(folder / labels_file(state.label_words), state.slots, 8 * state.label_words)
 
 
 def _check_slots(folder: Path, reader: Reader, first: int, stop: int) -> tuple[int, list[str]]:
-    """Compare items and records; once more, when something differs and somebody wrote meanwhile."""
+    """Compare items and records; again where they differ and the index was changed meanwhile."""
     for _ in range(ATTEMPTS):
         snapshot = reader.snapshot()
         with reader.connection() as connection:
@@ -77,7 +85,7 @@ def _differences(
     sound = {row[0]: row for row in rows if is_sound(row)}
     broken = [row[0] for row in rows if row[0] not in sound]
     for id in broken:
-        yield f"{folder / ITEMS} is damaged: the row of item {id} is not as it was written"
+        yield f"{folder / ITEMS} is damaged: the row of item {id} does not match its checksum"
     skipped = np.zeros(stop - first, np.bool_)
     skipped[np.array(broken, np.int64) - first] = True
     pending = snapshot.pending.ids

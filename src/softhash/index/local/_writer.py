@@ -1,4 +1,4 @@
-"""What can be written into a local index; each call is one transaction."""
+"""Changes of a local index; each call is one transaction."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,14 @@ _REPLACE = (
 
 
 class Writer:
-    """Adds, replaces, revises and removes."""
+    """Adds, replaces, revises and removes items."""
 
     def __init__(self, folder: Path, bits: int) -> None:
         self._bits = bits
         self._session = Session(folder, bits)
 
     def close(self) -> None:
-        """Let others write; twice is fine."""
+        """Release the lock; may be called twice."""
         self._session.close()
 
     def set_root(self, root: str) -> None:
@@ -35,12 +35,12 @@ class Writer:
             self._session.state = self._session.state._replace(root=root)
 
     def add(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
-        """Add new items; a name that is there, or twice among them, raises."""
+        """Add new items; raise InputError for a name that is in the index, or occurs twice."""
         codes = self._checked(codes, entries)
         names = {entry.file_name for entry in entries}
         if len(names) < len(entries):
             raise InputError(
-                f"{len(entries) - len(names):,} file names are there twice, such as "
+                f"{len(entries) - len(names):,} file names occur twice, such as "
                 f"{_repeated(entries)}",
                 "give every item a name of its own",
             )
@@ -81,7 +81,7 @@ class Writer:
                 if row is None:
                     raise UnknownItemError(f"no item has the id {id}", "nothing was changed")
                 rows[id] = entry, row[0]
-            # an id is no text, so that it stands for no name while names change places
+            # names may be swapped: meanwhile an item's name is its id, which is not text
             connection.executemany(
                 "UPDATE items SET file_name = id WHERE id = ?", ((id,) for id in rows)
             )

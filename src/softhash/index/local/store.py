@@ -34,7 +34,7 @@ WALKED_AT_ONCE = 4096  # items
 
 
 class LocalStore:
-    """A `Store` on a folder; several threads may use it. Open it with `create` or `open`."""
+    """A `Store` in a folder; several threads may use it. Open it with `create` or `open`."""
 
     def __init__(self, location: str, bits: int, *, writable: bool) -> None:
         self._location, self._bits = location, bits
@@ -55,15 +55,15 @@ class LocalStore:
 
     @classmethod
     def open(cls, location: str, *, writable: bool = False) -> Self:
-        """Open an index; raise IndexBusyError when it is to be written to and somebody else does.
+        """Open an index; raise IndexBusyError where another process has it open for writing.
 
-        Opening for writing finishes what a crash interrupted, cuts torn tails, and makes .bin files
-        again that were deleted.
+        Opening for writing completes what a crash interrupted, drops incomplete records, and makes
+        .bin files again that were deleted.
         """
         return cls(location, _layout.read_bits(Path(location)), writable=writable)
 
     def close(self) -> None:
-        """Let go of files, lock and connections; twice is fine."""
+        """Close files, lock and connections; may be called twice."""
         self._reader.close()
         if self._writer is not None:
             self._writer.close()
@@ -75,7 +75,7 @@ class LocalStore:
 
     @property
     def meta(self) -> Meta:
-        """What holds for all of it."""
+        """Bits, model and root."""
         state = self._reader.snapshot().state
         return Meta(state.bits, state.model, state.root)
 
@@ -86,7 +86,7 @@ class LocalStore:
 
     @property
     def version(self) -> int:
-        """A number that changes whenever somebody, in any process, changed the contents."""
+        """A number that changes whenever any process changed the contents."""
         return self._reader.snapshot().state.change
 
     def __len__(self) -> int:
@@ -102,7 +102,7 @@ class LocalStore:
         self._writing().set_root(root)
 
     def add(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
-        """Add new items, all or none, and return their ids; a name that is there raises."""
+        """Add new items, all or none, and return their ids; raise InputError for a known name."""
         return self._writing().add(codes, entries)
 
     def upsert(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
@@ -177,7 +177,7 @@ class LocalStore:
                 return [decode_item(rows[id]) for id in ids]
 
     def scan(self) -> Iterator[tuple[int, Entry]]:
-        """Walk over all entries in id order, in bounded memory."""
+        """Iterate over all entries in id order, in bounded memory."""
         after = -1
         while True:
             with self._reader.connection() as connection:
@@ -196,5 +196,5 @@ class LocalStore:
         return dict(self._reader.steady(lambda now: now.label_counts))
 
     def verify(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
-        """Look at every byte, and return a line for each thing that is wrong."""
+        """Check every byte, and return one line for each problem."""
         return verify(self._folder, self._reader, progress)

@@ -1,4 +1,4 @@
-"""Where a collection is: `milvus://[user:password@]host[:port]/collection[?token=…]`."""
+"""The address of a collection: `milvus://[user:password@]host[:port]/collection[?token=…]`."""
 
 import re
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")  # what Milvus allows
 
 @dataclass(frozen=True)
 class Address:
-    """A collection on a server; its secret is never shown.
+    """The address of a collection on a server; its secret is never shown.
 
     >>> address = Address.parse("milvus://ada:secret@db.example/photos")
     >>> address
@@ -33,18 +33,18 @@ class Address:
 
     @classmethod
     def parse(cls, location: str) -> Self:
-        """Read a location, or say what is wrong with it and how it is written."""
+        """Parse a location; raise UsageError with the right form where it is wrong."""
         try:
             parts = urlsplit(location)
             port = parts.port
-        except ValueError:  # a port that is no number, a bracket that is not closed
+        except ValueError:  # a port that is not a number, a bracket that is not closed
             raise UsageError("the host or port is not right", f"write {FORM}") from None
         if parts.scheme not in SCHEMES or not parts.hostname:
             raise _wrong("it needs a scheme and a host", parts)
         name = unquote(parts.path).removeprefix("/").removesuffix("/")
         if not _NAME.fullmatch(name):
             raise _wrong(
-                f"'{name}' is no collection's name: letters, digits and _, no digit first", parts
+                f"'{name}' is not a collection's name: letters, digits and _, no digit first", parts
             )
         user, secret = _credentials(parts)
         return cls(parts.scheme, parts.hostname, port or DEFAULT_PORT, name, user, secret)
@@ -67,7 +67,7 @@ class Address:
 
     @property
     def token(self) -> str:
-        """What the server knows a user by; "" where it asks for nothing."""
+        """The credentials, as pymilvus wants them; "" for none."""
         return f"{self.user}:{self.secret}" if self.user else self.secret
 
 
@@ -76,7 +76,7 @@ def _credentials(parts: SplitResult) -> tuple[str, str]:
     unknown = sorted(set(options) - {"token"})
     if unknown or parts.fragment:
         raise _wrong(
-            f"'{(unknown or [parts.fragment])[0]}' is no option of it; only ?token= is", parts
+            f"'{(unknown or [parts.fragment])[0]}' is not an option; only ?token= is", parts
         )
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     token = options.get("token", [""])[-1]
@@ -87,4 +87,4 @@ def _credentials(parts: SplitResult) -> tuple[str, str]:
 
 def _wrong(what: str, parts: SplitResult) -> UsageError:
     shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-    return UsageError(f"{shown} is no place of a collection: {what}", f"write {FORM}")
+    return UsageError(f"{shown} is not the address of a collection: {what}", f"write {FORM}")

@@ -1,4 +1,4 @@
-"""Whether a collection is as it should be."""
+"""Checks of a collection: its fields, its index and every row."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,16 +9,23 @@ from softhash.index.milvus import _rows
 from softhash.index.milvus._collection import Collection
 from softhash.index.milvus._names import first_id
 
-MOST_LINES = 20
+MAX_LINES = 20
 Progress = Callable[[int, int], None] | None
 
 
 def problems(collection: Collection, bits: int, progress: Progress) -> list[str]:
-    """Return a line for each thing that is wrong, and end with how many more there are."""
+    """Return one line for each problem, and a last line with how many more there are.
+
+    Args:
+        collection: what is checked.
+        bits: length of the codes.
+        progress: called with (rows read, rows).
+
+    """
     found = _rows.wrong_fields(collection.describe(), bits) + _wrong_index(collection)
     more = 0
     for line in _wrong_rows(collection, bits, progress):
-        if len(found) < MOST_LINES:
+        if len(found) < MAX_LINES:
             found.append(line)
         else:
             more += 1
@@ -40,7 +47,7 @@ def _wrong_rows(collection: Collection, bits: int, progress: Progress) -> Iterat
     unused = (1 << (-bits % 8)) - 1
     done = 0
     for row in collection.walk(_rows.ITEM_FIELDS):
-        code = _rows.code_of(row)
+        code = _rows.decode_code(row)
         if len(code) != row_bytes(bits) or code[-1] & unused:
             yield f"item {row['id']} has a code that is not one of {bits} bits: {code.hex()}"
         if done < len(names):

@@ -7,7 +7,7 @@ from typing import Any, Self, TypeVar
 from softhash.index.milvus import _rows
 from softhash.index.milvus._address import Address
 from softhash.index.milvus._expressions import both, one_of
-from softhash.index.milvus._server import CONNECT_SECONDS, PATIENCE, answering, connect
+from softhash.index.milvus._server import CONNECT_SECONDS, RETRIES, answering, connect
 from softhash.index.store import Meta
 
 MAX_RESULTS = 16_384  # results of one search or query, offset included: a limit of Milvus
@@ -23,7 +23,7 @@ Answer = TypeVar("Answer")
 
 
 class Collection:
-    """A collection on a server, and how much of it this process is sure to see.
+    """A collection on a server, and how recent its reads are.
 
     Milvus makes writes visible with the next tick of its clock (200 ms by default). A read with
     "Strong" consistency waits for the tick, one with "Bounded" does not. The first read, and the
@@ -36,7 +36,7 @@ class Collection:
         self.address = address
         self._client = client
         self._name = address.collection
-        self.writes, self._seen = 0, -1  # writes that were made, and those reads are sure to see
+        self.writes, self._seen = 0, -1  # writes made, and those that reads are sure to see
         self._changed = 0
 
     @classmethod
@@ -45,12 +45,12 @@ class Collection:
         return cls(address, connect(address))
 
     def exists(self) -> bool:
-        """Tell whether the collection is there."""
+        """Return whether the collection is there."""
         with answering(self.address):
             return bool(self._client.has_collection(self._name, **_SHORT))
 
     def create(self, meta: Meta) -> None:
-        """Make it, with an exact index; it is ready to be searched then."""
+        """Make it, with an exact index, ready to be searched."""
         index = self._client.prepare_index_params()
         index.add_index("code", index_type="BIN_FLAT", metric_type=_HAMMING)
         for field in ("file_name", "sha256"):  # what is looked up
@@ -61,7 +61,7 @@ class Collection:
             )
 
     def load(self) -> Meta:
-        """Read what holds for all of it, and get it ready to be searched."""
+        """Read its metadata, and get it ready to be searched."""
         meta = _rows.read_meta(self.address, self.describe())
         with answering(self.address):
             state = self._client.get_load_state(self._name, **_SHORT)["state"]
@@ -86,7 +86,7 @@ class Collection:
             self._client.alter_collection_properties(self._name, {name: value}, **_SHORT)
 
     def changed(self) -> int:
-        """Ask when somebody last changed it; reads that follow see that change."""
+        """Fetch when it was last changed; reads that follow see that change."""
         found = _rows.read_changed(self.describe())
         if found != self._changed:
             self._changed = found
@@ -94,33 +94,33 @@ class Collection:
         return found
 
     def mark_changed(self) -> None:
-        """Say to everybody that the contents are not what they were."""
+        """Store the time of this change, so that other processes notice it."""
         self.writes += 1
         self._changed = max(self._changed + 1, time.time_ns() // 1000)
         self.set_property(_rows.CHANGED, str(self._changed))
 
     def upsert(self, rows: Sequence[Row]) -> None:
-        """Write rows by id; an answer that was lost is asked for again, which does no harm."""
+        """Write rows by id; a request whose answer was lost is sent again, which does no harm."""
         self.writes += 1
         with answering(self.address):
             for start in range(0, len(rows), WRITE_ROWS):
                 part = list(rows[start : start + WRITE_ROWS])
-                self._client.upsert(self._name, part, **PATIENCE)
+                self._client.upsert(self._name, part, **RETRIES)
 
     def delete(self, ids: Sequence[int]) -> None:
-        """Delete rows by id; those that are not there do not matter."""
+        """Delete rows by id; those that are not there are ignored."""
         self.writes += 1
         with answering(self.address):
             for start in range(0, len(ids), WRITE_ROWS):
                 expression = one_of("id", ids[start : start + WRITE_ROWS])
-                self._client.delete(self._name, filter=expression, **PATIENCE)
+                self._client.delete(self._name, filter=expression, **RETRIES)
 
     def count(self) -> int:
         """Count the rows."""
         return int(self.query("", ["count(*)"])[0]["count(*)"])
 
     def query(self, expression: str, fields: Sequence[str], *, old: bool = False) -> list[Row]:
-        """Fetch rows, in no order; those that are `old` enough need not be the newest."""
+        """Fetch rows, in no order; with `old`, the newest may be missing."""
 
         def ask(consistency: str) -> list[Row]:
             found = self._client.query(
@@ -128,7 +128,7 @@ class Collection:
                 filter=expression,
                 output_fields=list(fields),
                 consistency_level=consistency,
-                **PATIENCE,
+                **RETRIES,
             )
             return list(found)
 
@@ -139,7 +139,14 @@ class Collection:
     ) -> list[list[tuple[int, int]]]:
         """Find (distance, id) of the nearest to each code, in that order.
 
-        Which of several at the last distance are among them is left to chance.
+        Which of several items at the last distance are among them is undefined.
+
+        Args:
+            codes: the queries, in packed bytes.
+            limit: how many to return for each.
+            expression: the filter; "" keeps everything.
+            bounds: `radius` and `range_filter`, as Milvus takes them.
+
         """
 
         def ask(consistency: str) -> list[list[tuple[int, int]]]:
@@ -151,7 +158,7 @@ class Collection:
                 search_params={"metric_type": _HAMMING, "params": dict(bounds)},
                 anns_field="code",
                 consistency_level=consistency,
-                **PATIENCE,
+                **RETRIES,
             )
             return [
                 sorted((round(hit["distance"]), int(hit["id"])) for hit in hits) for hits in found
@@ -162,11 +169,18 @@ class Collection:
     def walk(
         self, fields: Sequence[str], *, after: int = -1, expression: str = "", size: int = WALK_ROWS
     ) -> Iterator[Row]:
-        """Walk over rows in id order, fetching about `size` at a time.
+        """Iterate over rows in id order, fetching about `size` at a time.
 
         A query with a limit returns any rows, not those of the lowest ids (pymilvus' iterator, on
         servers of version 2.3, leaves some out where others were deleted). So all rows of a window
-        of ids are fetched; ids are hashes, evenly spread, so its width tells how many that is.
+        of ids are fetched; ids are hashes, evenly spread, so its width determines how many that is.
+
+        Args:
+            fields: names of the fields to fetch.
+            after: the id before the first.
+            expression: the filter; "" keeps everything.
+            size: rows per query, about.
+
         """
         width = IDS * size // max(self.count(), size)
         while after < IDS:

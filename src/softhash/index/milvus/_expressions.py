@@ -1,4 +1,4 @@
-"""Filters in Milvus' language of expressions."""
+"""Filters as boolean expressions of Milvus."""
 
 import json
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ def quoted(text: str) -> str:
 
 
 def one_of(field: str, values: Iterable[str | int]) -> str:
-    """Write that a field has one of these values.
+    """Write the expression that a field has one of these values.
 
     >>> one_of("id", [3, 5]), one_of("file_name", ["a.jpg"])
     ('id in [3, 5]', 'file_name in ["a.jpg"]')

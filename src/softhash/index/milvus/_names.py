@@ -1,4 +1,4 @@
-"""Which file has which id: ids come from names, and stay when a name changes."""
+"""Ids of files: an id is a hash of the first name, and stays when the name changes."""
 
 import hashlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -7,14 +7,14 @@ from typing import TypeVar
 from softhash.index.milvus._collection import IDS, Collection
 from softhash.index.milvus._expressions import one_of
 
-CHUNK = 5_000  # names or ids of one question
-MOST_RECENT = 20_000
+CHUNK = 5_000  # names or ids in one query
+MAX_RECENT = 20_000
 
 Value = TypeVar("Value", str, int)
 
 
 def first_id(file_name: str) -> int:
-    """Return the id that a name gets unless another item has it.
+    """Return the id that a name gets, unless another item has it.
 
     >>> first_id("a.jpg"), first_id("b.jpg")
     (7614419771573178, 4973728228463698)
@@ -23,7 +23,7 @@ def first_id(file_name: str) -> int:
 
 
 def chunks(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    """Cut names or ids into parts that one question can hold."""
+    """Split names or ids into parts that fit into one query."""
     return (values[start : start + CHUNK] for start in range(0, len(values), CHUNK))
 
 
@@ -51,16 +51,16 @@ def choose_ids(
 
 
 class Names:
-    """Ids by name and names by id, as seen by the one who writes.
+    """Ids by name and names by id, as the writing process sees them.
 
-    What this process wrote since its last Strong read is remembered here, so that a batch of new
-    pictures need not wait until the one before it is visible.
+    It caches what this process wrote since its last Strong read, so that a batch of new pictures
+    need not wait until the one before it is visible.
     """
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         self._recent: dict[int, str | None] = {}  # None: removed
-        self._sure = True  # that what was written is in there
+        self._complete = True  # whether `_recent` holds everything that was written
 
     def ids(self, file_names: Sequence[str]) -> dict[str, int]:
         """Look up ids by name; names that are not there are left out."""
@@ -80,21 +80,23 @@ class Names:
         return found | {id: name for id, name in recent.items() if name is not None}
 
     def wrote(self, names: Mapping[int, str | None]) -> None:
-        """Remember what was just written; None stands for a removal."""
+        """Cache what was just written; None stands for a removal."""
         self._recent.update(names)
-        if len(self._recent) > MOST_RECENT:
+        if len(self._recent) > MAX_RECENT:
             self._collection.count()  # after a write this is a Strong read: all of it is visible
             self._recent.clear()
 
     def forget(self) -> None:
-        """Trust nothing but the server, after a write of which nobody knows how far it came."""
+        """Drop the cache after a write that may have succeeded in part."""
         self._recent.clear()
-        self._sure = False
+        self._complete = False
 
     def _ask(self, field: str, values: Sequence[Value]) -> dict[int, str]:
         found: dict[int, str] = {}
         for part in chunks(values):
-            rows = self._collection.query(one_of(field, part), ["id", "file_name"], old=self._sure)
+            rows = self._collection.query(
+                one_of(field, part), ["id", "file_name"], old=self._complete
+            )
             found |= {int(row["id"]): str(row["file_name"]) for row in rows}
-            self._sure = True
+            self._complete = True
         return found

@@ -8,11 +8,11 @@ from softhash.index.milvus._collection import IDS, MAX_RESULTS, Collection
 from softhash.index.milvus._expressions import both
 
 SPARE = 64  # fetched beyond what is asked for: most ties at the cut end within them
-HITS = 1_000_000  # of one call: 12 MB
+MAX_HITS = 1_000_000  # of one call: 12 MB
 
 
 def check_window(k: int, offset: int) -> None:
-    """Raise when Milvus does not look that far."""
+    """Raise UsageError where Milvus does not rank that far."""
     if offset + k > MAX_RESULTS:
         raise UsageError(
             f"k + offset is {offset + k:,}",
@@ -23,10 +23,19 @@ def check_window(k: int, offset: int) -> None:
 def rank(
     collection: Collection, codes: Sequence[bytes], first: int, radius: int | None, expression: str
 ) -> list[list[Near]]:
-    """Return the `first` nearest to each code, ties in id order, also at the cut."""
+    """Return the nearest items to each code, ties in id order, also at the cut.
+
+    Args:
+        collection: what is searched.
+        codes: the queries, in packed bytes.
+        first: how many items to return for each.
+        radius: the largest distance, None for any.
+        expression: the filter; "" keeps everything.
+
+    """
     limit = min(first + SPARE, MAX_RESULTS)
     bounds = {} if radius is None else {"radius": radius + 1}  # Milvus leaves the radius itself out
-    step = max(1, HITS // limit)
+    step = max(1, MAX_HITS // limit)
     found: list[list[tuple[int, int]]] = []
     for start in range(0, len(codes), step):
         found += collection.search(codes[start : start + step], limit, expression, bounds)

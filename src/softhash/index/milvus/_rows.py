@@ -1,4 +1,4 @@
-"""What a collection looks like: its fields, its description, and items as rows."""
+"""The layout of a collection: its fields, its description, and items as rows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ FORMAT, FORMAT_VERSION = "softhash index", 1
 ROOT, CHANGED = "softhash.root", "softhash.changed"  # properties: what may change later
 ENTRY_FIELDS = ["id", "file_name", "labels", "size", "modified", "sha256"]
 ITEM_FIELDS = [*ENTRY_FIELDS, "code"]
-LONGEST_TEXT, MOST_LABELS = 65_535, 4_096  # Milvus' own limits, the first in bytes of UTF-8
+MAX_TEXT_BYTES, MAX_LABELS = 65_535, 4_096  # limits of Milvus
 KINDS = {
     "id": "INT64",
     "code": "BINARY_VECTOR",
@@ -28,7 +28,7 @@ KINDS = {
 
 
 def schema(meta: Meta) -> Any:
-    """Describe the fields; the description says whose collection it is and what holds for it."""
+    """Build the schema: fields, and a description with format, version, bits and model."""
     library = pymilvus()
     described = {
         "format": FORMAT,
@@ -42,13 +42,13 @@ def schema(meta: Meta) -> Any:
     limits: dict[str, dict[str, Any]] = {
         "id": {"is_primary": True},
         "code": {"dim": 8 * row_bytes(meta.bits)},
-        "file_name": {"max_length": LONGEST_TEXT},
+        "file_name": {"max_length": MAX_TEXT_BYTES},
         "labels": {
             "element_type": library.DataType.VARCHAR,
-            "max_capacity": MOST_LABELS,
-            "max_length": LONGEST_TEXT,
+            "max_capacity": MAX_LABELS,
+            "max_length": MAX_TEXT_BYTES,
         },
-        "sha256": {"max_length": LONGEST_TEXT},
+        "sha256": {"max_length": MAX_TEXT_BYTES},
     }
     for name, kind in KINDS.items():
         made.add_field(name, library.DataType[kind], **limits.get(name, {}))
@@ -56,12 +56,12 @@ def schema(meta: Meta) -> Any:
 
 
 def read_meta(address: Address, description: Mapping[str, Any]) -> Meta:
-    """Read what holds for the whole, or say that the collection is none of ours."""
+    """Read bits, model and root; raise InputError for a collection that softhash did not make."""
     try:
-        said = json.loads(description["description"])
-        if said["format"] != FORMAT:
+        found = json.loads(description["description"])
+        if found["format"] != FORMAT:
             raise ValueError
-        version, bits, model = int(said["version"]), int(said["bits"]), str(said["model"])
+        version, bits, model = int(found["version"]), int(found["bits"]), str(found["model"])
     except (KeyError, TypeError, ValueError):
         raise InputError(
             f"{address} was not made by softhash", "give the name of another collection"
@@ -99,25 +99,25 @@ def wrong_fields(description: Mapping[str, Any], bits: int) -> list[str]:
 
 
 def check_entries(entries: Sequence[Entry]) -> None:
-    """Raise when Milvus could not keep one of these."""
+    """Raise InputError where Milvus cannot keep one of these."""
     for entry in entries:
         for text in (entry.file_name, entry.sha256, *entry.labels):
             if not is_unicode(text):
                 raise InputError(f"{text!a} is not Unicode", "rename the file")
-            if len(text.encode()) > LONGEST_TEXT:
+            if len(text.encode()) > MAX_TEXT_BYTES:
                 raise InputError(
                     f"'{text[:40]}…' takes {len(text.encode()):,} bytes",
-                    f"Milvus keeps up to {LONGEST_TEXT:,}",
+                    f"Milvus keeps up to {MAX_TEXT_BYTES:,}",
                 )
-        if len(entry.labels) > MOST_LABELS:
+        if len(entry.labels) > MAX_LABELS:
             raise InputError(
                 f"{entry.file_name} has {len(entry.labels):,} labels",
-                f"Milvus keeps up to {MOST_LABELS:,} of an item",
+                f"Milvus keeps up to {MAX_LABELS:,} per item",
             )
 
 
 def is_unicode(text: str) -> bool:
-    r"""Tell whether a text can be sent; Python stands in for bytes of names that are no UTF-8.
+    r"""Return whether a text can be sent: without surrogates, which stand for invalid UTF-8.
 
     >>> is_unicode("é"), is_unicode("\udce9")
     (True, False)
@@ -125,30 +125,30 @@ def is_unicode(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def row_of(id: int, code: bytes, entry: Entry) -> dict[str, Any]:
-    """Make the row of an item."""
+def encode_row(id: int, code: bytes, entry: Entry) -> dict[str, Any]:
+    """Build the row of an item."""
     return {"id": id, "code": code} | entry._asdict() | {"labels": list(entry.labels)}
 
 
-def rows_of(ids: Sequence[int], codes: Codes, entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Make the rows of some items."""
+def encode_rows(ids: Sequence[int], codes: Codes, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Build the rows of items, given as three sequences of one length."""
     triples = zip(ids, codes, entries, strict=True)
-    return [row_of(id, code.tobytes(), entry) for id, code, entry in triples]
+    return [encode_row(id, code.tobytes(), entry) for id, code, entry in triples]
 
 
-def entry_of(row: Mapping[str, Any]) -> Entry:
+def decode_entry(row: Mapping[str, Any]) -> Entry:
     """Read an entry from a row."""
     return Entry(
         row["file_name"], tuple(row["labels"]), row["size"], row["modified"], row["sha256"]
     )
 
 
-def item_of(row: Mapping[str, Any]) -> Item:
+def decode_item(row: Mapping[str, Any]) -> Item:
     """Read an item from a row."""
-    return Item(row["id"], entry_of(row), code_of(row))
+    return Item(row["id"], decode_entry(row), decode_code(row))
 
 
-def code_of(row: Mapping[str, Any]) -> bytes:
+def decode_code(row: Mapping[str, Any]) -> bytes:
     """Read the code from a row; pymilvus wraps it in a list."""
     code = row["code"]
     return bytes(code[0] if isinstance(code, list) else code)

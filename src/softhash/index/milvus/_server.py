@@ -1,4 +1,4 @@
-"""One connection to a Milvus server, whose errors come out as ours."""
+"""One connection to a Milvus server; errors of pymilvus become errors of softhash."""
 
 import logging
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from softhash.errors import InputError, MissingExtraError, SofthashError, StoreU
 from softhash.index.milvus._address import Address
 
 CONNECT_SECONDS = 5.0
-# Tried again after 10, 30, 90, … ms, so that a server that is gone is given up after 4 seconds. A
-# time limit instead would also cut off long searches, and pymilvus would try until it is over.
-PATIENCE: dict[str, Any] = {"retry_times": 6}
-_AWAY = ("UNAVAILABLE", "DEADLINE_EXCEEDED", 2)  # gRPC's, and that of pymilvus' own connecting
+# pymilvus tries again after 10, 30, 90, … ms, 4 seconds in all. A time limit instead would also cut
+# off long searches.
+RETRIES: dict[str, Any] = {"retry_times": 6}
+_UNAVAILABLE = ("UNAVAILABLE", "DEADLINE_EXCEEDED", 2)  # codes of gRPC, and one of pymilvus
 
 
 def pymilvus() -> Any:
-    """Import the client library, and keep it from logging what we raise as errors."""
+    """Import the client library, and turn off its log of errors: they are raised here."""
     try:
         module = import_module("pymilvus")
     except ModuleNotFoundError as error:
@@ -35,15 +35,15 @@ def connect(address: Address) -> Any:
         return library.MilvusClient(
             uri=address.uri, token=address.token, timeout=CONNECT_SECONDS, dedicated=True
         )
-    except Exception as error:  # gRPC and pymilvus raise what has no ancestor in common
+    except Exception as error:  # errors of gRPC and pymilvus have no base class in common
         if "auth" in str(error).lower():
             raise _refused(address, error) from error
-        raise _away(address) from error
+        raise _unavailable(address) from error
 
 
 @contextmanager
 def answering(address: Address) -> Iterator[None]:
-    """Turn what pymilvus and gRPC raise inside into an error of ours."""
+    """Turn errors of pymilvus and gRPC that are raised inside into errors of softhash."""
     try:
         yield
     except SofthashError:
@@ -54,12 +54,12 @@ def answering(address: Address) -> Iterator[None]:
             raise
         code: Any = getattr(error, "code", None)
         code = code() if callable(code) else code
-        if getattr(code, "name", code) in _AWAY:
-            raise _away(address) from error
+        if getattr(code, "name", code) in _UNAVAILABLE:
+            raise _unavailable(address) from error
         raise _refused(address, error) from error
 
 
-def _away(address: Address) -> StoreUnavailableError:
+def _unavailable(address: Address) -> StoreUnavailableError:
     return StoreUnavailableError(
         f"no Milvus answers at {address.server}",
         f"start the server, or give another host and port: "
@@ -68,7 +68,7 @@ def _away(address: Address) -> StoreUnavailableError:
 
 
 def _refused(address: Address, error: Exception) -> InputError:
-    said = str(getattr(error, "message", "") or error)
+    reason = str(getattr(error, "message", "") or error)
     if address.secret:
-        said = said.replace(address.secret, "***")
-    return InputError(f"the Milvus at {address.server} refused: {' '.join(said.split())[:300]}")
+        reason = reason.replace(address.secret, "***")
+    return InputError(f"the Milvus at {address.server} refused: {' '.join(reason.split())[:300]}")

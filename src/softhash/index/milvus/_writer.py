@@ -1,4 +1,4 @@
-"""Changes of a collection's items, by the one process that may make them."""
+"""Changes of a collection's items, by the one process that may write."""
 
 import threading
 from collections import Counter
@@ -39,16 +39,16 @@ class Writer:
             chosen = choose_ids(names, self._names.at)
             ids = [chosen[name] for name in names]
             try:
-                self._collection.upsert(_rows.rows_of(ids, codes, entries))
+                self._collection.upsert(_rows.encode_rows(ids, codes, entries))
             except BaseException:
-                with suppress(SofthashError):  # the server may be away; the first error counts
+                with suppress(SofthashError):  # the server may be gone; the first error counts
                     self._collection.delete(ids)
                 raise
             self._names.wrote(dict(zip(ids, names, strict=True)))
         return ids
 
     def upsert(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
-        """Add or replace items by name."""
+        """Add items, or replace those whose names are there."""
         self._check(codes, entries)
         names = [entry.file_name for entry in entries]
         last = {name: position for position, name in enumerate(names)}
@@ -57,14 +57,14 @@ class Writer:
             ids |= choose_ids([name for name in last if name not in ids], self._names.at)
             chosen = [ids[name] for name in last]
             kept = [entries[position] for position in last.values()]
-            self._collection.upsert(_rows.rows_of(chosen, codes[list(last.values())], kept))
+            self._collection.upsert(_rows.encode_rows(chosen, codes[list(last.values())], kept))
             self._names.wrote(dict(zip(chosen, last, strict=True)))
         return [ids[name] for name in names]
 
     def revise(
         self, entries: Mapping[int, Entry], get: Callable[[Sequence[int]], list[Item]]
     ) -> None:
-        """Replace entries by id; their codes come from `get`."""
+        """Replace entries by id; `get` fetches their codes."""
         _rows.check_entries(list(entries.values()))
         names = {id: entry.file_name for id, entry in entries.items()}
         with self.changing():
@@ -75,7 +75,9 @@ class Writer:
             if taken:
                 raise InputError(f"two items would have the name {taken[0]}", "each needs its own")
             pairs = zip(entries.items(), codes, strict=True)
-            self._collection.upsert([_rows.row_of(id, code, entry) for (id, entry), code in pairs])
+            self._collection.upsert(
+                [_rows.encode_row(id, code, entry) for (id, entry), code in pairs]
+            )
             self._names.wrote(names)
 
     def remove(self, ids: Sequence[int]) -> int:
@@ -88,13 +90,13 @@ class Writer:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Let one thread write, and say afterwards that the contents are others."""
+        """Let one thread write, and store the time of the change afterwards."""
         with self._one_at_a_time:
             writes = self._collection.writes
             try:
                 yield
             except BaseException:
-                if self._collection.writes > writes:  # some of it may be there
+                if self._collection.writes > writes:  # some of it may have been written
                     self._names.forget()
                     with suppress(SofthashError):
                         self._collection.mark_changed()
@@ -102,7 +104,7 @@ class Writer:
             self._collection.mark_changed()
 
     def close(self) -> None:
-        """Let others write."""
+        """Release the lock."""
         self._lock.release()
 
     def _check(self, codes: Codes, entries: Sequence[Entry]) -> None:

@@ -2,8 +2,8 @@
 
 Codes are binary vectors under the Hamming metric with an exact index (BIN_FLAT); entries are
 scalar fields of the same rows. What never changes (format, bits, model) is in the collection's
-description, what may change (root, time of the last change) in its properties. Made for servers
-from version 2.3 on; `_collection` says what a read is sure to see, `_lock` who may write.
+description, what may change (root, time of the last change) in its properties. It works with
+servers from version 2.3 on. `_collection` documents consistency, `_lock` who may write.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ __all__ = ["MilvusStore"]
 
 
 class MilvusStore:
-    """A collection that keeps an index; `create` and `open` make one of these.
+    """A `Store` on a Milvus collection. Open it with `create` or `open`.
 
     An id is a hash of the name that a file had when it was added, below 2^53.
     """
@@ -74,12 +74,12 @@ class MilvusStore:
 
     @property
     def location(self) -> str:
-        """Where it is; a password is left out."""
+        """The address; a password is left out."""
         return str(self._collection.address)
 
     @property
     def meta(self) -> Meta:
-        """What holds for all of it."""
+        """Bits, model and root."""
         return self._meta
 
     @property
@@ -91,7 +91,7 @@ class MilvusStore:
     def version(self) -> int:
         """When the contents last changed, in microseconds; reads that follow see that change.
 
-        It is what softhash noted: changes made with other tools do not count.
+        Only changes that softhash made count.
         """
         return self._collection.changed()
 
@@ -105,7 +105,7 @@ class MilvusStore:
         return self._collection.count()
 
     def add(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
-        """Add new items, all or none: what a failed call wrote is deleted again."""
+        """Add new items, all or none: what a failed call wrote is deleted."""
         return self._writing().add(codes, entries)
 
     def upsert(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
@@ -122,11 +122,11 @@ class MilvusStore:
 
     def get(self, ids: Sequence[int]) -> list[Item]:
         """Fetch items in the order asked for; raise UnknownItemError for one that is not there."""
-        return [_rows.item_of(row) for row in self._rows(ids, _rows.ITEM_FIELDS)]
+        return [_rows.decode_item(row) for row in self._rows(ids, _rows.ITEM_FIELDS)]
 
     def codes(self, ids: Sequence[int]) -> Codes:
         """Fetch codes alone, in the order asked for; raise UnknownItemError as `get` does."""
-        found = b"".join(_rows.code_of(row) for row in self._rows(ids, ["id", "code"]))
+        found = b"".join(_rows.decode_code(row) for row in self._rows(ids, ["id", "code"]))
         return np.frombuffer(found, np.uint8).reshape(-1, row_bytes(self._meta.bits))
 
     def _rows(self, ids: Sequence[int], fields: Sequence[str]) -> list[dict[str, Any]]:
@@ -185,18 +185,18 @@ class MilvusStore:
         rows = self._collection.walk(
             _rows.ITEM_FIELDS, after=after, expression=labelled(where), size=size
         )
-        return [_rows.item_of(row) for row in islice(rows, limit)]
+        return [_rows.decode_item(row) for row in islice(rows, limit)]
 
     def scan(self) -> Iterator[tuple[int, Entry]]:
-        """Walk over all entries in id order, in bounded memory."""
+        """Iterate over all entries in id order, in bounded memory."""
         rows = self._collection.walk(_rows.ENTRY_FIELDS)
-        return ((row["id"], _rows.entry_of(row)) for row in rows)
+        return ((row["id"], _rows.decode_entry(row)) for row in rows)
 
     def labels(self) -> dict[str, int]:
         """Count the items of every label that some item has, sorted by name.
 
-        Milvus cannot count by label, so every item's labels are fetched, some 40,000 a second;
-        the answer is kept until the contents change.
+        Milvus cannot count by label, so every item's labels are fetched, some 40,000 per second.
+        The answer is cached until the contents change.
         """
         version = self.version
         if self._labels[0] != version:
@@ -206,11 +206,11 @@ class MilvusStore:
         return dict(self._labels[1])
 
     def verify(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
-        """Look at fields, index and every row, and return a line for each thing that is wrong."""
+        """Check fields, index and every row, and return one line for each problem."""
         return problems(self._collection, self._meta.bits, progress)
 
     def close(self) -> None:
-        """Let go of the connection and the lock; twice is fine."""
+        """Close the connection and release the lock; may be called twice."""
         self._collection.close()
         if self._writer is not None:
             self._writer.close()
@@ -225,7 +225,7 @@ class MilvusStore:
 
 @contextmanager
 def _opening(location: str, *, writable: bool) -> Iterator[tuple[Collection, WriteLock | None]]:
-    """Connect, and take the lock of who writes; let go of both when what follows fails."""
+    """Connect, and lock where it is to be written to; release both when what follows fails."""
     collection = Collection.connect(Address.parse(location))
     lock = None
     try:

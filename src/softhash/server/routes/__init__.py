@@ -1,1 +1,1 @@
-"""The routes: one topic a file."""
+"""The routes: one topic per file."""

@@ -1,4 +1,4 @@
-"""What the index is, and how the server is."""
+"""The index described, and the state of the server."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ router = APIRouter(tags=["about"])
 
 @router.get("/api/v1/health", response_model=Health, responses=problems(503))
 async def health(request: Request) -> Response:
-    """Tell that the server and its index answer."""
+    """Return that the server and its index answer."""
     service = get_service(request)
     items = await service.searches.run(len, service.index)
     return JSONResponse({"status": "ok", "items": items})
@@ -24,7 +24,7 @@ async def health(request: Request) -> Response:
 
 @router.get("/api/v1/index", response_model=About, responses=problems(503))
 async def about(request: Request) -> Response:
-    """Describe the index, and say how much may be asked for."""
+    """Describe the index, and how much may be asked for."""
     service = get_service(request)
     version = await service.version()
     found = await service.about.get(version, service.searches, lambda: _about(service))
@@ -59,7 +59,7 @@ def _about(service: Service) -> dict[str, Any]:
     responses={200: {"content": {"text/plain": {}}}, **problems(503)},
 )
 async def metrics(request: Request) -> Response:
-    """Tell Prometheus what happened so far."""
+    """Return counters and histograms, in the format of Prometheus."""
     service = get_service(request)
     items = await service.searches.run(len, service.index)
     return Response(service.measures.text(items), media_type=MEDIA_TYPE)

@@ -1,4 +1,4 @@
-"""Items and their pictures; files are reached by an item's id alone."""
+"""Items and their pictures; a file is only reached by its item's id."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ from softhash.server.thumbnails import content_tag
 router = APIRouter(prefix="/api/v1/items", tags=["items"])
 
 ItemId = Annotated[int, InPath(ge=0, le=MAX_ID)]
-KEEP = "private, max-age=300"
+CACHE_CONTROL = "private, max-age=300"
 
 
 @router.get("", response_model=Page, responses=problems(422, 503))
@@ -29,7 +29,7 @@ async def items(request: Request, wanted: Annotated[Browse, Query()]) -> Respons
 
 
 def _page(service: Service, wanted: Browse) -> dict[str, Any]:
-    limit = wanted.limit + 1  # one more tells whether there is another page
+    limit = wanted.limit + 1  # one more, to see whether there is another page
     found = service.index.store.items(after=wanted.after, limit=limit, where=wanted.where)
     shown = found[: wanted.limit]
     more = len(found) > len(shown)
@@ -49,7 +49,7 @@ async def item(request: Request, id: ItemId) -> Response:
     response_class=Response,
     responses={
         200: {"content": {"image/jpeg": {}}},
-        304: {"description": "The client has it."},
+        304: {"description": "The client's copy is valid."},
         **problems(404, 410, 422, 503),
     },
 )
@@ -62,7 +62,7 @@ async def image(
     """Fetch an item's picture as a JPEG of that width, or of its own where that is less."""
     service = get_service(request)
     path, tag = await service.searches.run(_find, service, id, width)
-    headers = {"ETag": f'"{tag}"', "Cache-Control": KEEP}
+    headers = {"ETag": f'"{tag}"', "Cache-Control": CACHE_CONTROL}
     if tag in if_none_match:
         return Response(status_code=304, headers=headers)
     data = service.thumbnails.get(tag)
@@ -79,17 +79,17 @@ def _find(service: Service, id: int, width: int) -> tuple[Path, str]:
         return path, content_tag(path, width)
     except UnknownItemError:
         raise
-    except InputError as error:
-        raise Problem(404, "no-picture", str(error)) from None
+    except InputError:  # codes only, or a name that leads out of the folder
+        raise Problem(404, "no-picture", f"the index has no picture of item {id}") from None
     except (OSError, ValueError):
         hint = "run `softhash index` again"
-        raise Problem(410, "gone", f"the file {name} is not there any more", hint) from None
+        raise Problem(410, "gone", f"the file {name} is gone", hint) from None
 
 
 def _make(service: Service, path: Path, width: int, tag: str) -> bytes:
     try:
         return service.thumbnails.make(path, width, tag)
     except ImageError:
-        detail = f"the file {path.name} cannot be opened any more"
-        hint = "`softhash check` says why"
+        detail = f"the file {path.name} cannot be opened"
+        hint = "`softhash check` prints the reason"
         raise Problem(404, "broken-picture", detail, hint) from None

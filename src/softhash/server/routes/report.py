@@ -1,4 +1,4 @@
-"""How good the index is."""
+"""The quality report of an index."""
 
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
@@ -13,7 +13,7 @@ router = APIRouter(prefix="/api/v1", tags=["about"])
 
 @router.get("/report", response_model=Quality, responses=problems(422, 503))
 async def report(request: Request) -> Response:
-    """Search for a sample of the labelled items, and measure what is found by shared labels."""
+    """Search for a sample of the labelled items, and measure the hits by shared labels."""
     service = get_service(request)
     version = await service.version()
     found = await service.report.get(version, service.pictures, lambda: quality(service.index))

@@ -1,4 +1,4 @@
-"""Adding and removing items, for whoever has the token."""
+"""Adding and removing items, for clients with the token."""
 
 import hmac
 from collections.abc import Callable, Coroutine
@@ -19,10 +19,10 @@ from softhash.server.service import Service, get_service
 
 
 class TokenRoute(APIRoute):
-    """Looks at the token before anything of the body is read."""
+    """A route that checks the token before anything of the body is read."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Put the check before the handler."""
+        """Return a handler that checks the token first."""
         handle = super().get_route_handler()
 
         async def checked(request: Request) -> Response:
@@ -38,7 +38,7 @@ TOKEN: dict[str, Any] = {"security": [{"token": []}]}
 
 
 def check_token(service: Service, header: str) -> None:
-    """Refuse whoever may not write; how long that takes tells nothing about the token."""
+    """Raise a problem unless the client may write; tokens are compared in constant time."""
     if not service.writable or not service.token:
         hint = "start it with `softhash serve INDEX --writable`"
         raise Problem(403, "read-only", "this server does not change its index", hint)
@@ -68,7 +68,7 @@ async def add(request: Request, form: Annotated[ItemForm, Form(**FORM)]) -> Resp
 
 
 def _add(service: Service, name: str, data: bytes, labels: tuple[str, ...]) -> Item:
-    code, _ = service.encode(data)  # first: what is no picture never comes to the disk
+    code, _ = service.encode(data)  # first: what is not a picture is never stored
     with service.writing:
         return uploads.add(service.index, name, data, labels, code)
 

@@ -1,4 +1,4 @@
-// The server's answers, or a Problem that says what went wrong and the way out.
+// The server's answers, or a Problem with what went wrong and the way out.
 
 const BASE = "api/v1/";
 
@@ -19,7 +19,7 @@ const AWAY = {
   hint: "Is softhash serve still running? Start it again, then try once more.",
 };
 
-// The standard's phrases (“Unprocessable Content”) tell a person little; detail and hint do.
+// The standard's phrases (“Unprocessable Content”) help a person little; detail and hint do.
 const titleOf = (status) =>
   status === 404 ? "Not found" : status < 500 ? "This did not work" : "The server has a problem";
 

@@ -105,7 +105,7 @@ function radiusSlider(bits, changed) {
   return { node, set };
 }
 
-// For a picture alone: only its real-valued outputs tell how sure each bit is.
+// For a picture alone: how sure each bit is comes from its real-valued outputs.
 function rescoreBox(changed) {
   const box = element("input", { type: "checkbox", id: "rescore", "aria-describedby": "finer" });
   box.addEventListener("change", () => changed({ rescore: box.checked }));

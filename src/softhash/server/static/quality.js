@@ -50,7 +50,7 @@ function head({ contract }) {
     element("p", { class: "help" }, CAUTION));
 }
 
-// A cut-off beyond the database says the same as “all”.
+// A cut-off beyond the database is the same as “all”.
 const beyond = (cut, { at = {} }) => cut !== "all" && at.all !== undefined && at[cut] === at.all;
 
 // Other queries would move a number by so much.

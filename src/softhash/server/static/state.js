@@ -79,7 +79,7 @@ export function watch(changed) {
   follow(false);
 }
 
-// Go to a state, and tell whether that was anywhere else.
+// Go to a state, and return whether it was another one.
 export function go(state, { replace = false } = {}) {
   if (link(state) === location.hash) return false;
   history[replace ? "replaceState" : "pushState"]({}, "", link(state));

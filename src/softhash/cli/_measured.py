@@ -1,0 +1,137 @@
+"""Reports of a model on pictures, of a model on embeddings, and of codes."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from softhash.cli._output import warn
+from softhash.errors import InputError
+
+if TYPE_CHECKING:
+    from softhash.data.splits.split import Split
+    from softhash.evaluation.report import Report
+    from softhash.model.hasher import Hasher
+
+Files = tuple[Path, Path, Path, Path]  # of queries and database, then their labels
+
+
+def measure_pictures(
+    model: Path,
+    data: str,
+    *,
+    format: str | None,
+    protocol: str | None,
+    seed: int | None,
+    device: str,
+    options: dict[str, Any],
+) -> "Report":
+    """Measure a model on a collection, by the split it was trained with unless another is asked.
+
+    Args:
+        model: the model's folder.
+        data: the collection.
+        format: its layout, where detection is not wanted.
+        protocol: how it is split; as the model's card has it by default.
+        seed: of the split; the card's by default.
+        device: where pictures are encoded.
+        options: of `softhash.evaluate`.
+
+    """
+    from softhash.cli._collection import read_collection, split_collection
+    from softhash.cli._progress import show_progress
+    from softhash.evaluation.evaluate import evaluate
+    from softhash.model.hasher import Hasher
+
+    hasher = Hasher.load(model)
+    if hasher.backbone is None:
+        raise InputError(
+            "this model takes embeddings, not pictures",
+            "give --query-features, --database-features and their labels instead of DATA",
+        )
+    trained = {"protocol": "random", "seed": 0, **hasher.config["card"].get("split", {})}
+    usual = "random" if trained["protocol"] == "all" else trained["protocol"]
+    split = split_collection(
+        read_collection(data, format),
+        protocol or usual,
+        seed=trained["seed"] if seed is None else seed,
+    )
+    with show_progress("encoding") as progress:
+        report = evaluate(
+            hasher, split.query, split.database, device=device, progress=progress, **options
+        )
+    _warn_of_broken(report)
+    return _with_leakage(report, hasher, split)
+
+
+def measure_features(model: Path, files: Files, device: str, options: dict[str, Any]) -> "Report":
+    """Measure a model of embeddings on those of queries and database.
+
+    Args:
+        model: the model's folder.
+        files: embeddings of queries and database, and labels of both.
+        device: where embeddings are encoded.
+        options: of `softhash.evaluate`.
+
+    """
+    from softhash.data.arrays import read_features, read_labels
+    from softhash.evaluation.evaluate import evaluate_outputs
+    from softhash.hamming import check_rows
+    from softhash.model.hasher import Hasher
+
+    hasher = Hasher.load(model)
+    hasher.check_hamming()
+    if hasher.backbone is not None:
+        raise InputError("this model takes pictures, not embeddings", "give DATA")
+    queries, database = (read_features(file) for file in files[:2])
+    labels = read_labels(files[2]), read_labels(files[3])
+    check_rows(queries, database, *labels, names=files)
+    outputs = hasher.outputs(queries, device=device)
+    codes = hasher.encode(database, device=device)
+    report = evaluate_outputs(outputs, codes, *labels, **options)
+    return _with_leakage(report, hasher, None)
+
+
+def measure_codes(
+    files: Files, bits: int, layout: str, device: str, options: dict[str, Any]
+) -> "Report":
+    """Measure codes that any framework may have made.
+
+    Args:
+        files: codes of queries and database, and labels of both.
+        bits: length of the codes.
+        layout: how they are laid out: auto, packed or unpacked.
+        device: where they are compared.
+        options: of `softhash.evaluate_codes`.
+
+    """
+    from softhash.data.arrays import read_codes, read_labels
+    from softhash.devices import pick_device, to_device
+    from softhash.evaluation.evaluate import evaluate_codes
+    from softhash.hamming import check_rows
+
+    sides = (
+        read_codes(files[0], bits, layout),
+        read_codes(files[1], bits, layout),
+        read_labels(files[2]),
+        read_labels(files[3]),
+    )
+    check_rows(*sides, names=files)
+    chosen = pick_device(device)
+    return evaluate_codes(*(to_device(side, chosen) for side in sides), bits=bits, **options)
+
+
+def _with_leakage(report: "Report", hasher: "Hasher", split: "Split | None") -> "Report":
+    """Add to the contract which split it was, and whether the model was trained on its queries."""
+    from softhash.evaluation.leakage import NOTES, trained_on_queries
+
+    found = trained_on_queries(hasher.config["card"], split)
+    if found in NOTES:
+        warn(NOTES[found])
+    known = {"split": split.sha256 if split else None, "trained_on_queries": found}
+    return replace(report, contract={**report.contract, **known})
+
+
+def _warn_of_broken(report: "Report") -> None:
+    broken = report.contract["queries_broken"] + report.contract["database_broken"]
+    if broken:
+        warn(f"{broken:,} pictures cannot be read and were left out; `softhash check` lists them")
