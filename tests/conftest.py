@@ -38,6 +38,14 @@ def _build(name, *, weights="default"):
     )
 
 
+@pytest.fixture(autouse=True)
+def _pillow_is_silent() -> None:
+    """Ignore Pillow's warnings in each test: pytest gives every one of them fresh filters."""
+    from softhash.data.decoding import ignore_pillow_warnings
+
+    ignore_pillow_warnings()
+
+
 @pytest.fixture(scope="session")
 def _tiny_module() -> ModuleType:
     module = ModuleType("softhash.model.backbones")

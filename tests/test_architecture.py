@@ -20,7 +20,7 @@ ROOMS = {
     "server",
     "training",
 }
-TOP = {"__init__", "__main__", "_kernels", "codes", "devices", "errors", "files"}
+TOP = {"__init__", "__main__", "_kernels", "codes", "devices", "errors", "files", "plugins"}
 MAX_LINES = 300
 FILES = sorted(ROOT.rglob("*.py"))
 

@@ -49,7 +49,7 @@ def test_pack_refuses_a_vector():
 
 
 def test_check_packed_names_the_bits_that_would_fit():
-    with pytest.raises(InputError, match=r"6 bytes a row, but 64 bits need 8; they fit 41 to 48"):
+    with pytest.raises(InputError, match=r"6 bytes per row, but 64 bits need 8; they fit 41 to 48"):
         check_packed(np.zeros((2, 6), np.uint8), 64)
 
 

@@ -1,4 +1,4 @@
-"""How kernels are compiled: once for a machine, kept on disk, and said when it takes a while."""
+"""How kernels are compiled: once for a machine, kept on disk, announced when it takes a while."""
 
 import logging
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def inlined(function: Function) -> Function:
 
 
 class _Announcement(event.Listener):  # type: ignore[misc]
-    """Says once that kernels are being compiled, so that the wait does not look like a hang."""
+    """Logs once that kernels are being compiled, so that the wait does not look like a hang."""
 
     said = False
 
@@ -45,7 +45,7 @@ class _Announcement(event.Listener):  # type: ignore[misc]
             _log.info("compiling kernels for this processor; once, about ten seconds")
 
     def on_end(self, event: event.Event) -> None:
-        """Nothing is said when it is done: what was asked for follows."""
+        """Log nothing: what was asked for follows."""
 
 
 @cache

@@ -1,6 +1,6 @@
-"""Binary codes: one row of packed bytes a picture, bit 1 where the real-valued output is above 0.
+"""Binary codes: one row of packed bytes per picture, bit 1 where the real-valued output is above 0.
 
-Codes are no class: they are a ``uint8`` array of shape (n, ⌈bits/8⌉), the first bit in the
+Codes are not a class: they are a ``uint8`` array of shape (n, ⌈bits/8⌉), the first bit in the
 highest place of the first byte, unused places of the last byte 0.
 """
 
@@ -22,7 +22,7 @@ def check_bits(bits: int) -> int:
 
 
 def row_bytes(bits: int) -> int:
-    """Count the bytes one packed code of so many bits takes.
+    """Return how many bytes one packed code takes.
 
     >>> [row_bytes(bits) for bits in (1, 12, 48, 64)]
     [1, 2, 6, 8]
@@ -58,7 +58,14 @@ def unpack(codes: Codes, bits: int) -> npt.NDArray[np.uint8]:
 
 
 def check_packed(codes: Codes, bits: int, name: str = "codes") -> Codes:
-    """Return ``codes`` when they are packed codes of so many bits, otherwise raise."""
+    """Return ``codes`` when they are packed codes of so many bits, otherwise raise.
+
+    Args:
+        codes: the array to check.
+        bits: length of the codes.
+        name: what errors call them.
+
+    """
     if codes.ndim != 2 or codes.dtype != np.uint8:
         raise InputError(
             f"{name} are a {codes.dtype} array of shape {codes.shape}",
@@ -67,7 +74,7 @@ def check_packed(codes: Codes, bits: int, name: str = "codes") -> Codes:
     if codes.shape[1] != row_bytes(bits):
         fits = f"{8 * codes.shape[1] - 7} to {8 * codes.shape[1]}"
         raise InputError(
-            f"{name} have {codes.shape[1]} bytes a row, but {bits} bits need {row_bytes(bits)}",
+            f"{name} have {codes.shape[1]} bytes per row, but {bits} bits need {row_bytes(bits)}",
             f"they fit {fits} bits",
         )
     unused = -bits % 8

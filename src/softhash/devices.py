@@ -1,15 +1,19 @@
 """Where work runs: the processor, or a CUDA device through torch."""
 
 import os
+import sys
+from ctypes.util import find_library
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from softhash.errors import UsageError, unknown_name
+from softhash.errors import MissingExtraError, UsageError, unknown_name
 
 DEVICES = ("auto", "cpu", "cuda")
+DRIVER_FILES = ("/dev/nvidiactl", "/dev/dxg")  # of Linux, and of Linux under Windows
 
 
 def usable_cores() -> int:
@@ -19,13 +23,30 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
+def require_torch() -> None:
+    """Raise unless torch is installed; it is not imported, which takes seconds.
+
+    Raises:
+        MissingExtraError: it is not; the message names the extra that brings it.
+
+    """
+    if not has_torch():
+        raise MissingExtraError("torch", "train")
+
+
+def has_torch() -> bool:
+    """Return whether torch is installed; it is not imported."""
+    return find_spec("torch") is not None
+
+
 def pick_device(name: str) -> str:
     """Resolve ``auto``, and fail early when the asked-for device is not there."""
     kind = name.split(":")[0]
     if kind not in DEVICES:
         raise unknown_name("device", name, DEVICES)
-    if kind == "cpu" or (kind == "auto" and not _has_nvidia_driver()):
+    if kind == "cpu" or (kind == "auto" and not (_has_nvidia_driver() and has_torch())):
         return "cpu"
+    require_torch()
     import torch
 
     if torch.cuda.is_available():
@@ -36,8 +57,10 @@ def pick_device(name: str) -> str:
 
 
 def _has_nvidia_driver() -> bool:
-    """Look for the driver: importing torch only to be told that there is no GPU takes seconds."""
-    return any(Path(file).exists() for file in ("/dev/nvidiactl", "/dev/dxg"))
+    """Look for the driver: importing torch only to learn that there is no GPU takes seconds."""
+    if sys.platform == "win32":
+        return find_library("nvcuda") is not None
+    return any(Path(file).exists() for file in DRIVER_FILES)
 
 
 def to_device(array: npt.NDArray[np.uint8], device: str) -> Any:

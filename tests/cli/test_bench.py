@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from command import run
 
 from softhash.cli.bench import bench
 from softhash.data import scenes
@@ -75,6 +76,29 @@ def test_pictures_without_labels_can_be_left_out(run_bench, tmp_path, capsys):
     assert "1 pictures without labels are left out" in capsys.readouterr().err
 
 
+def test_notes_of_the_collection_and_of_the_split_are_printed(run_bench, tmp_path, capsys):
+    images = ImageSet.read(tmp_path / "scenes")
+    with (tmp_path / "scenes" / "metadata.csv").open("a") as table:
+        table.write(f"{images.file_names[0]},cat\n")
+    run_bench(only="lsh", seeds=1)
+    printed = capsys.readouterr().err
+    assert "note: 1 files have rows that differ" in printed
+    assert "note: 60 pictures with labels are fewer" in printed
+
+
 def test_a_wrong_number_of_bits_is_named(run_bench):
     with pytest.raises(Exception, match="--bits has 'x'; give whole numbers"):
         run_bench(bits="12,x")
+
+
+def test_the_traceback_of_a_failed_cell_is_printed_where_details_are_asked_for(tmp_path):
+    """By the real command, whose cells fail before any backbone is needed."""
+    (tmp_path / "r.toml").write_text('backbone = "alexnte"\n[grid]\nbits = [8]\n')
+    scenes.write(tmp_path / "scenes", count=20, size=48, workers=1)
+    command = ["bench", tmp_path / "r.toml", "--data", tmp_path / "scenes", "-o", tmp_path / "out"]
+    plain, verbose = run(*command), run("-v", *command)
+    for done in (plain, verbose):
+        assert done.returncode == 1
+        assert "seed 0: unknown backbone 'alexnte'" in done.stderr
+    assert "Traceback" not in plain.stderr
+    assert "in prepare_inputs" in verbose.stderr

@@ -73,7 +73,7 @@ def test_broken_pictures_are_named_and_the_rest_is_indexed(folder, location, tin
     done = run("index", folder, "-o", location, "-m", tiny_model, *CPU)
     assert done.returncode == 0
     assert done.stderr.count("skipped: ") == 10
-    assert "12 pictures cannot be read (--json names all)" in done.stderr
+    assert "12 of 22 pictures cannot be read; `softhash check` lists them" in done.stderr
     assert "10 items; 10 added" in done.stderr
     found = _json("index", folder, "-o", location)
     assert [one["file_name"] for one in found["broken"]] == [

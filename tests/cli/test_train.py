@@ -5,11 +5,15 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
+from types import ModuleType
 
 import numpy as np
 import pytest
 from command import run
 
+from softhash import Options, fit
+from softhash.cli.train import train
 from softhash.data import scenes
 from softhash.data.image_set import ImageSet
 from softhash.evaluation.by_distance import evaluate_rescored
@@ -101,6 +105,64 @@ def test_a_model_sees_pictures_of_the_size_it_was_trained_with(tmp_path):
     assert done.returncode == 0, done.stderr
     hasher = Hasher.load(tmp_path / "model")
     assert hasher.size == hasher.config["card"]["settings"]["size"] == 96
+
+
+@pytest.mark.usefixtures("tiny_backbone")
+def test_python_trains_the_model_that_the_command_trains(tmp_path, monkeypatch, capsys):
+    """In this process, so that the backbone can be put there; notes are printed on the way."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    scenes.write(tmp_path / "photos", count=60, size=48, workers=1)
+    with (tmp_path / "photos" / "metadata.csv").open("a") as table:
+        table.write("scene-00000.png,cat\n")
+    train(
+        tmp_path / "model", str(tmp_path / "photos"),
+        method="idhn", bits=16, backbone="tiny", device="cpu",
+    )  # fmt: skip
+    printed = capsys.readouterr().err
+    assert "note: 1 files have rows that differ" in printed
+    assert "note: 60 pictures" in printed
+    images = ImageSet.read(tmp_path / "photos").split("random", seed=0).train
+    hasher = fit(Hasher("tiny", 16), images, method="idhn", options=Options(device="cpu"))
+    assert hasher.identity == Hasher.load(tmp_path / "model").identity
+
+
+def test_logs_of_tensorboard_are_written_where_they_are_asked_for_alone(
+    arrays, tmp_path, monkeypatch
+):
+    """With a writer in place of TensorBoard's, which need not be installed."""
+    written = {}
+
+    class Writer:
+        def __init__(self, folder):
+            self.figures = written.setdefault(folder, [])
+
+        def add_scalar(self, name, value, step):
+            self.figures.append(name)
+
+        def close(self):
+            self.figures.append("closed")
+
+    board = ModuleType("torch.utils.tensorboard")
+    board.SummaryWriter = Writer
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", board)
+    monkeypatch.chdir(tmp_path)
+    given = {"features": arrays / "features.npy", "labels": arrays / "labels.npy"}
+    given |= {"epochs": 1, "bits": 8, "device": "cpu"}
+    train(tmp_path / "plain", **given)
+    assert written == {}
+    assert [path.name for path in tmp_path.iterdir()] == ["plain"]
+    train(tmp_path / "logged", **given, tensorboard=tmp_path / "logs")
+    figures = written[str(tmp_path / "logs")]
+    assert set(figures) == {"loss", "rate", "pictures_per_second", "closed"}
+
+
+@pytest.mark.skipif(find_spec("tensorboard") is not None, reason="TensorBoard is installed")
+def test_a_missing_tensorboard_is_named_before_any_work(arrays, tmp_path):
+    arguments = ["--features", arrays / "features.npy", "--labels", arrays / "labels.npy"]
+    done = run("train", *arguments, "-o", tmp_path / "m", "--tensorboard", tmp_path / "logs")
+    assert done.returncode == 2
+    assert "--tensorboard needs tensorboard; install it with" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

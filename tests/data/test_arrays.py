@@ -44,7 +44,7 @@ def test_layout_overrules_the_guess(save):
     path = save(np.ones((2, 8), np.uint8))  # 8 bits of 1, or 64 bits packed
     assert read_codes(path, bits=8).shape == (2, 1)
     assert read_codes(path, bits=64).shape == (2, 8)
-    with pytest.raises(InputError, match="8 bytes a row, but 8 bits need 1"):
+    with pytest.raises(InputError, match="8 bytes per row, but 8 bits need 1"):
         read_codes(path, bits=8, layout="packed")
     with pytest.raises(UsageError, match="unknown layout 'pakced'; did you mean 'packed'"):
         read_codes(path, bits=8, layout="pakced")
@@ -96,14 +96,14 @@ def test_files_that_are_no_arrays_are_named(tmp_path, save):
         read_array(tmp_path / "absent.npy")
     with pytest.raises(InputError, match="folder"):
         read_array(tmp_path)
-    with pytest.raises(InputError, match="holds Python objects"):
+    with pytest.raises(InputError, match="has Python objects"):
         read_array(save(np.array([{"a": 1}], dtype=object)))
     np.savez(tmp_path / "many.npz", a=U)
     with pytest.raises(InputError, match=r"\.npz"):
         read_array(tmp_path / "many.npz")
     for content in (b"", b"hello", b"\x93NUMPY", b"\x80\x04K\x01."):
         (tmp_path / "file.npy").write_bytes(content)
-        with pytest.raises(InputError, match=r"no readable \.npy"):
+        with pytest.raises(InputError, match=r"not a readable \.npy"):
             read_array(tmp_path / "file.npy")
 
 

@@ -4,6 +4,8 @@ import io
 import os
 import random
 import struct
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -11,7 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from softhash.data.decoding import image_size, open_image
+from softhash.data import decoding
+from softhash.data.decoding import as_picture, image_size, open_image
 from softhash.errors import ImageError, InputError, UsageError
 
 RAMP = np.linspace(0, 255, 32 * 24).reshape(24, 32)
@@ -47,8 +50,8 @@ def test_open_image_reads_each_format_as_rgb(format):
 @pytest.mark.parametrize("format", FORMATS)
 def test_open_image_resizes_to_exactly_size(format):
     data = encoded(picture(301, 97), format)
-    assert open_image(data, size=(50, 70)).size == (50, 70)
-    assert open_image(data, size=64).size == (64, 64)
+    assert np.asarray(open_image(data, size=(50, 70))).shape == (50, 70, 3)  # height, width
+    assert np.asarray(open_image(data, size=64)).shape == (64, 64, 3)
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
@@ -124,11 +127,20 @@ def test_open_image_turns_as_exif_says(format, orientation, size):
     source.getexif()[0x0112] = orientation
     upright = ImageOps.exif_transpose(source)
     opened = open_image(data, size=size)
-    assert (
-        difference(opened, upright.resize(size, Image.Resampling.BICUBIC) if size else upright) < 4
-    )
     if size is None:
-        assert image_size(data) == opened.size
+        assert image_size(data) == np.asarray(opened).shape[:2]
+    else:
+        upright = upright.resize(size[::-1], Image.Resampling.BICUBIC)
+    assert difference(opened, upright) < 4
+
+
+@pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP", "TIFF"])
+def test_an_upright_picture_is_not_turned_again(format):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    data = encoded(picture(320, 200), format, exif=exif)
+    for upright in (open_image(data), as_picture(Image.open(io.BytesIO(data)))):
+        assert as_picture(upright).size == upright.size == (200, 320)
 
 
 @pytest.mark.parametrize("wide", [(1600, 1200), (1203, 2011), (4001, 1999), (227, 227), (455, 453)])
@@ -161,7 +173,7 @@ def test_scaled_decoding_keeps_twice_the_pixels(monkeypatch):
 
 def test_image_size_reads_only_the_header():
     data = encoded(picture(300, 200), "PNG")
-    assert image_size(data[:60]) == (300, 200)
+    assert image_size(data[:60]) == (200, 300)
 
 
 def test_open_image_goes_by_content_and_takes_paths_and_streams(tmp_path):
@@ -176,11 +188,11 @@ def test_open_image_goes_by_content_and_takes_paths_and_streams(tmp_path):
     ("content", "reason"),
     [
         (b"", "empty"),
-        (b"hello" * 100, "no picture"),
+        (b"hello" * 100, "not a picture"),
         (encoded(picture(640, 480), "JPEG")[:-300], "truncated"),
         (encoded(picture())[:-200], "truncated"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "no picture"),
-        (b"P6 1 1 255 abc", "no picture"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "not a picture"),
+        (b"P6 1 1 255 abc", "not a picture"),
     ],
 )
 def test_open_image_says_what_is_wrong_with_a_file(tmp_path, content, reason):
@@ -192,13 +204,13 @@ def test_open_image_says_what_is_wrong_with_a_file(tmp_path, content, reason):
         open_image(content)
 
 
-def test_open_image_refuses_what_is_no_file(tmp_path):
+def test_open_image_refuses_what_is_not_a_file(tmp_path):
     with pytest.raises(ImageError, match=r"none\.jpg cannot be opened"):
         open_image(tmp_path / "none.jpg")
-    with pytest.raises(ImageError, match="no regular file"):
+    with pytest.raises(ImageError, match="not a regular file"):
         open_image(tmp_path)
     os.mkfifo(tmp_path / "pipe.jpg")
-    with pytest.raises(ImageError, match="no regular file"):
+    with pytest.raises(ImageError, match="not a regular file"):
         open_image(tmp_path / "pipe.jpg")
 
 
@@ -219,17 +231,39 @@ def test_open_image_refuses_sizes_without_pixels(size):
         open_image(encoded(picture()), size=size)
 
 
-def test_open_image_warns_of_nothing_and_leaves_the_filters_alone():
-    broken_exif = b"Exif\0\0II*\0\x08\0\0\0\xff\xff" + b"\x12\x01\x03\0\xff\xff\xff\xff" * 4
-    data = encoded(picture(), "JPEG", exif=broken_exif)
-    before = list(warnings.filters)
+BROKEN_EXIF = b"Exif\0\0II*\0\x08\0\0\0\xff\xff" + b"\x12\x01\x03\0\xff\xff\xff\xff" * 4
+
+
+def test_open_image_leaves_the_filters_as_they_are_while_threads_decode(monkeypatch):
+    data = encoded(picture(), "JPEG", exif=BROKEN_EXIF)
+    before, seen = list(warnings.filters), []
+    rgb = decoding._rgb
+    monkeypatch.setattr(
+        decoding, "_rgb", lambda image: seen.append(list(warnings.filters)) or rgb(image)
+    )
     threads = [threading.Thread(target=open_image, args=(data,)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert open_image(data).size == (32, 24)
-    assert warnings.filters == before
+    assert len(seen) == 8
+    assert all(filters == before for filters in [*seen, list(warnings.filters)])
+
+
+@pytest.mark.parametrize("filters", [["-W", "default"], ["-W", "error"]])
+def test_importing_softhash_silences_pillow_and_nobody_else(tmp_path, filters):
+    (tmp_path / "odd.jpg").write_bytes(encoded(picture(), "JPEG", exif=BROKEN_EXIF))
+    code = (
+        "import sys, warnings\n"
+        "from softhash import open_image\n"
+        "assert open_image(sys.argv[1]).size == (32, 24)\n"
+        "warnings.warn('mine')\n"
+    )
+    command = [sys.executable, *filters, "-c", code, tmp_path / "odd.jpg"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "UserWarning: mine" in done.stderr
+    assert "PIL" not in done.stderr
+    assert done.returncode == (filters[1] == "error")
 
 
 @pytest.mark.parametrize("format", [*FORMATS, "PNG16"])

@@ -38,10 +38,12 @@ def assert_same(a: ImageSet, b: ImageSet) -> None:
 
 def test_image_set_opens_pictures_and_says_what_it_is(images):
     assert len(images) == 4
-    assert images.open(1, size=(5, 6)).size == (5, 6)
+    assert images.open(1, size=(5, 6)).size == (6, 5)  # Pillow has the width first
+    assert images.label_names(0) == ("sky", "a;b")
+    assert images.label_names(2) == ()
     assert images.path(1).name == "b, 2.jpg"
     assert images.without_labels.tolist() == [False, False, True, False]
-    assert repr(images).startswith("ImageSet(4 images, 3 classes, 1.00 labels an image, 1 without")
+    assert repr(images).startswith("ImageSet(4 images, 3 classes, 1.00 labels per image, 1 without")
 
 
 def test_select_takes_positions_and_masks(images):

@@ -66,7 +66,7 @@ def test_load_fills_every_batch_but_the_last(images, workers, batch_size):
 def test_load_takes_height_before_width(images):
     (batch,) = load(images, (10, 20), order=[0])
     assert batch.pixels.shape == (1, 10, 20, 3)
-    np.testing.assert_array_equal(batch.pixels[0], open_image(images.path(0), size=(20, 10)))
+    np.testing.assert_array_equal(batch.pixels[0], open_image(images.path(0), size=(10, 20)))
 
 
 @pytest.mark.parametrize("workers", [0, 2])

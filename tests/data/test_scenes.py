@@ -2,6 +2,8 @@
 
 import csv
 import hashlib
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -177,6 +179,53 @@ def test_write_does_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
         {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in "12"
     )
     assert one == two
+
+
+def test_a_script_without_a_main_guard_draws_scenes(tmp_path: Path) -> None:
+    script = tmp_path / "plain.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from softhash import ImageSet\n"
+        "from softhash.data import scenes\n"
+        "scenes.write(Path('drawn'), count=120, size=16, workers=2)\n"
+        "print(len(ImageSet.read('drawn')))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout) == (0, "120\n"), done.stderr
+
+
+@pytest.mark.parametrize("interpreter", ["/bin/false", "/no/such/python", None])
+def test_write_draws_by_itself_what_its_processes_do_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: str | None
+) -> None:
+    scenes.write(tmp_path / "expected", count=60, size=16, workers=2)
+    monkeypatch.setattr(sys, "executable", interpreter)
+    scenes.write(tmp_path / "found", count=60, size=16, workers=2)
+    expected, found = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
+        for name in ("expected", "found")
+    )
+    assert expected == found
+
+
+def test_write_ends_its_processes_when_it_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+    popen = subprocess.Popen
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda *a, **k: started.append(popen(*a, **k)) or started[-1]
+    )
+
+    def stop(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        scenes.write(tmp_path / "half", count=3000, size=16, workers=2, progress=stop)
+    assert len(started) == 2
+    assert all(process.poll() is not None for process in started)
 
 
 def test_write_refuses_a_folder_with_something_in_it(tmp_path: Path) -> None:

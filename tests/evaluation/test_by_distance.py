@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from softhash import InputError, UsageError, evaluate_codes, evaluation, pack
+from softhash import InputError, UsageError, evaluate_codes, pack
+from softhash.evaluation import measure
 from softhash.evaluation.by_distance import evaluate_distances
 
 RNG = np.random.default_rng(0)
@@ -43,7 +44,7 @@ def test_distances_without_ties_rank_alike_under_both_rules():
 
 def test_groups_of_queries_do_not_change_the_result(monkeypatch):
     whole = evaluate_distances(HAMMING * 1.0, QUERY, DATABASE, **GIVEN)
-    monkeypatch.setattr(evaluation, "WORKING_BYTES", 1)
+    monkeypatch.setattr(measure, "WORKING_BYTES", 1)
     one_by_one = evaluate_distances(HAMMING * 1.0, QUERY, DATABASE, **GIVEN)
     assert one_by_one.metrics == pytest.approx(whole.metrics)
 

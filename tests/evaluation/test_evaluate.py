@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from softhash import InputError, Report, UsageError, evaluate_codes, evaluation, pack
+from softhash import InputError, Report, UsageError, evaluate_codes, pack
+from softhash.evaluation import measure
 from softhash.evaluation.metrics import METRICS
 
 RNG = np.random.default_rng(0)
@@ -69,10 +70,10 @@ def test_per_query_values_average_to_the_metric_and_skip_unlabelled_queries():
 def test_errors_are_what_other_queries_would_move_a_metric_by():
     report = evaluate_codes(*SIDES, bits=12, at=10)
     known = report.per_query["ndcg@10"][SIDES[2].any(axis=1)]
-    assert report.errors["ndcg@10"] == pytest.approx(scipy.stats.sem(known))
+    assert report.standard_errors["ndcg@10"] == pytest.approx(scipy.stats.sem(known))
     drawn = np.random.default_rng(0).choice(known, (20_000, len(known)))
-    assert report.errors["ndcg@10"] == pytest.approx(drawn.mean(axis=1).std(), rel=0.03)
-    assert report.as_dict()["standard_errors"] == report.errors
+    assert report.standard_errors["ndcg@10"] == pytest.approx(drawn.mean(axis=1).std(), rel=0.03)
+    assert report.as_dict()["standard_errors"] == report.standard_errors
 
 
 def test_a_single_query_has_no_errors():
@@ -91,7 +92,7 @@ def test_curves_pass_through_the_metrics(ties):
 @pytest.mark.parametrize("ties", ["expected", "stable"])
 def test_groups_of_queries_do_not_change_the_result(ties, monkeypatch):
     whole = evaluate_codes(*SIDES, bits=12, ties=ties)
-    monkeypatch.setattr(evaluation, "WORKING_BYTES", 1)
+    monkeypatch.setattr(measure, "WORKING_BYTES", 1)
     assert evaluate_codes(*SIDES, bits=12, ties=ties).metrics == pytest.approx(whole.metrics)
 
 
@@ -102,7 +103,7 @@ def test_a_report_is_saved_whole_and_kept(tmp_path):
     assert saved["metrics"] == dict(report.metrics)
     assert saved["contract"] == dict(report.contract)
     assert "curves" not in saved
-    with pytest.raises(InputError, match="--force"):
+    with pytest.raises(InputError, match="force=True"):
         report.save(tmp_path / "report.json")
     assert isinstance(report, Report)
 
@@ -122,7 +123,7 @@ def test_wrong_input_is_named():
             evaluate_codes(*SIDES, bits=12, at=wrong)
     with pytest.raises(UsageError, match="no cut-off"):
         evaluate_codes(*SIDES, bits=12, at=())
-    with pytest.raises(InputError, match="2 bytes a row, but 24 bits need 3"):
+    with pytest.raises(InputError, match="2 bytes per row, but 24 bits need 3"):
         evaluate_codes(*SIDES, bits=24)
     with pytest.raises(InputError, match="nothing to rank"):
         evaluate_codes(query_codes, codes[:0], query_labels, labels[:0], bits=12)

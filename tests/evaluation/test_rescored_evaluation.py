@@ -5,11 +5,9 @@ import pytest
 
 from softhash import HammingIndex, InputError, evaluate_codes, pack
 from softhash.codes import unpack
-from softhash.evaluation import by_distance
-from softhash.evaluation import evaluate as evaluation
+from softhash.evaluation import by_distance, measure
 from softhash.evaluation.by_distance import evaluate_distances, evaluate_rescored
-from softhash.index import Entry
-from softhash.index import search as searching
+from softhash.index import Entry, ranking
 
 RNG = np.random.default_rng(3)
 LABELS = (RNG.random((230, 6)) < 0.3).astype(np.uint8)
@@ -23,7 +21,7 @@ POOL = 70
 @pytest.fixture
 def small_pool(monkeypatch):
     monkeypatch.setattr(by_distance, "POOL", POOL)
-    monkeypatch.setattr(searching, "POOL", POOL)
+    monkeypatch.setattr(ranking, "POOL", POOL)
 
 
 def places(u):
@@ -87,12 +85,12 @@ def test_equal_weights_change_nothing(ties):
 @pytest.mark.usefixtures("small_pool")
 def test_groups_of_queries_do_not_change_the_result(monkeypatch):
     whole = evaluate_rescored(U[:30], CODES, QUERY, DATABASE)
-    monkeypatch.setattr(evaluation, "WORKING_BYTES", 1)
+    monkeypatch.setattr(measure, "WORKING_BYTES", 1)
     assert evaluate_rescored(U[:30], CODES, QUERY, DATABASE).metrics == pytest.approx(whole.metrics)
 
 
 def test_sides_that_do_not_fit_are_named():
-    with pytest.raises(InputError, match="2 bytes a row, but 20 bits need 3"):
+    with pytest.raises(InputError, match="2 bytes per row, but 20 bits need 3"):
         evaluate_rescored(np.ones((30, 20)), CODES, QUERY, DATABASE)
     with pytest.raises(InputError, match="29 rows and query labels 30"):
         evaluate_rescored(U[:29], CODES, QUERY, DATABASE)

@@ -68,5 +68,5 @@ def test_outputs_that_are_no_numbers_are_refused(bad):
 def test_shapes_that_do_not_fit_are_named():
     with pytest.raises(InputError, match=r"shape \(1, 1, 2\)"):
         asymmetric_distances(np.ones((1, 1, 2)), pack([[1, 1]]))
-    with pytest.raises(InputError, match="1 bytes a row, but 12 bits need 2"):
+    with pytest.raises(InputError, match="1 bytes per row, but 12 bits need 2"):
         asymmetric_distances(np.ones(12), pack([[1, 1]]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from softhash.errors import InputError
-from softhash.hamming import _count, histogram, ranked_gains
+from softhash.hamming import _count_kernels, histogram, ranked_gains
 
 
 def case(seed, bits, classes, queries=9, n=400):
@@ -22,7 +22,7 @@ def pairs(query_codes, codes, query_labels, labels):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("bits", "classes"), [(12, 3), (48, 21), (64, 65), (100, 291), (1024, 5)])
 def test_histogram_counts_every_pair(bits, classes, threads, monkeypatch):
-    monkeypatch.setattr(_count, "TILE", 128)
+    monkeypatch.setattr(_count_kernels, "TILE", 128)
     sides = case(bits, bits, classes)
     counts = histogram(*sides, threads=threads)
     distances, shared = pairs(*sides)

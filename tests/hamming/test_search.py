@@ -32,7 +32,7 @@ def naive(query, codes, mask=None):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("bits", LENGTHS)
 def test_nearest_agrees_with_faiss_order_included(bits, threads, monkeypatch):
-    monkeypatch.setattr(_cpu, "WORDS_A_THREAD", 1)
+    monkeypatch.setattr(_cpu, "WORDS_PER_THREAD", 1)
     rng = np.random.default_rng(bits)
     codes, queries = random_codes(rng, 5000, bits, 16), random_codes(rng, 7, bits, 16)
     index = faiss.IndexBinaryFlat(8 * codes.shape[1])
@@ -67,7 +67,7 @@ def test_nearest_agrees_with_naive(seed, bits, n, k, spread, keep, count):
 @pytest.mark.parametrize("keep", [0.0, 0.001, 0.1, 0.6, 1.0])
 @pytest.mark.parametrize("count", [1, 5])
 def test_a_mask_is_applied_across_tiles_and_threads(keep, count, monkeypatch):
-    monkeypatch.setattr(_cpu, "WORDS_A_THREAD", 1)
+    monkeypatch.setattr(_cpu, "WORDS_PER_THREAD", 1)
     rng = np.random.default_rng(3)
     n = 5 * _scan.TILE + 77
     codes, queries = random_codes(rng, n, 48, 8), random_codes(rng, count, 48, 8)
@@ -120,7 +120,7 @@ def test_within_agrees_with_naive(seed, bits, radius, keep):
 
 
 def test_searches_from_many_threads_do_not_disturb_each_other(monkeypatch):
-    monkeypatch.setattr(_cpu, "WORDS_A_THREAD", 1)
+    monkeypatch.setattr(_cpu, "WORDS_PER_THREAD", 1)
     rng = np.random.default_rng(1)
     codes, queries = random_codes(rng, 20_000, 48, 16), random_codes(rng, 40, 48, 16)
     expected = nearest(queries, codes, 20, threads=1)[1]
@@ -146,7 +146,7 @@ def test_wrong_arguments_are_named():
         within(codes, codes, -1)
     with pytest.raises(UsageError, match="threads is 0"):
         nearest(codes, codes, 1, threads=0)
-    with pytest.raises(InputError, match="6 bytes a row and codes 8"):
+    with pytest.raises(InputError, match="6 bytes per row and codes 8"):
         nearest(codes, np.zeros((4, 8), np.uint8), 1)
     with pytest.raises(InputError, match="int64"):
         nearest(codes.astype(int), codes, 1)

@@ -210,7 +210,7 @@ def test_wrong_numbers_of_codes_and_bytes_are_refused(folder, opened):
     store = opened(folder, writable=True)
     with pytest.raises(InputError, match="3 codes came with 1"):
         store.add(np.zeros((3, 2), np.uint8), [Entry("x")])
-    with pytest.raises(InputError, match="bytes a row"):
+    with pytest.raises(InputError, match="bytes per row"):
         store.search(np.zeros((1, 3), np.uint8), 1)
     with pytest.raises(UsageError, match="k is 0"):
         store.search(np.zeros((1, 2), np.uint8), 0)

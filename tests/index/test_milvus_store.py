@@ -190,7 +190,7 @@ def test_add_of_known_or_double_names_changes_nothing(make):
             store.add(random_codes(len(wrong), 12), wrong)
     with pytest.raises(InputError, match="2 codes came with 1"):
         store.add(random_codes(2, 12), entries[3:4])
-    with pytest.raises(InputError, match="bytes a row"):
+    with pytest.raises(InputError, match="bytes per row"):
         store.add(random_codes(1, 24), entries[3:4])
     assert (len(store), store.version) == (3, version)
 
@@ -316,7 +316,7 @@ def test_open_says_what_is_wrong(make, milvus_server):  # noqa: F811
     name = store.location.rpartition("/")[2]
     connection.release_collection(name)
     assert len(MilvusStore.open(store.location)) == 0  # loaded again
-    with pytest.raises(InputError, match="bytes a row"):
+    with pytest.raises(InputError, match="bytes per row"):
         store.search(random_codes(1, 24), 1)
 
 

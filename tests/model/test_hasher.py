@@ -127,9 +127,11 @@ def test_encode_raises_on_a_broken_picture_and_encode_readable_names_it(hasher, 
     copy = ImageSet.read(shutil.copytree(folder, tmp_path / "copy"))
     whole = hasher.encode(copy)
     copy.path(4).write_bytes(b"no picture")
-    with pytest.raises(ImageError, match=r"picture 4 of 19: .*scene-00004.png is no picture.*read"):
+    with pytest.raises(
+        ImageError, match=r"picture 4 of 19: .*scene-00004.png is not a picture.*read"
+    ):
         hasher.encode(copy, batch_size=3)
-    with pytest.raises(ImageError, match=r"scene-00004.png is no picture; known: [^;]*$"):
+    with pytest.raises(ImageError, match=r"scene-00004.png is not a picture; known: [^;]*$"):
         hasher.encode(copy.path(4))
     found = hasher.encode_readable(copy, batch_size=3)
     assert [(one.position, one.file_name) for one in found.broken] == [(4, "scene-00004.png")]
@@ -159,13 +161,13 @@ def test_stream_gives_batches(hasher, images):
         (np.zeros((32, 32), np.uint8), r"uint8 array of shape \(32, 32\)"),
         (np.zeros((2, 3, 32, 32), np.uint8), r"shape \(n, height, width, 3\)"),
         (np.zeros((0, 32, 3), np.uint8), r"shape \(0, 32, 3\)"),
-        (3, "a int holds no pictures"),
+        (3, "a int is not a picture"),
         ([np.zeros((4, 4, 3))], "float64"),
         ([np.zeros((1, 4, 4, 3), np.uint8)], "one picture has the shape"),
         ("/", "ImageSet.read"),
     ],
 )
-def test_encode_refuses_what_is_no_picture(hasher, source, message):
+def test_encode_refuses_what_is_not_a_picture(hasher, source, message):
     with pytest.raises(InputError, match=message):
         hasher.encode(source)
 
@@ -179,7 +181,7 @@ def test_encode_refuses_what_is_no_picture(hasher, source, message):
         (np.vstack([np.ones((4, 5)), np.full((1, 5), 1e300)]), "first in row 4"),
     ],
 )
-def test_encode_refuses_what_are_no_features(source, message):
+def test_encode_refuses_what_are_not_features(source, message):
     with pytest.raises(InputError, match=message):
         Hasher.from_features(5, bits=8).encode(source)
 
@@ -251,7 +253,7 @@ def test_a_loaded_model_is_saved_again_byte_for_byte(tiny_model, hasher, tmp_pat
         assert (tmp_path / "tiny" / file.name).read_bytes() == file.read_bytes()
     hasher.export_onnx(tmp_path / "out.onnx")
     assert (tmp_path / "out.onnx").read_bytes() == (tiny_model / "model.onnx").read_bytes()
-    with pytest.raises(InputError, match="--force"):
+    with pytest.raises(InputError, match="force=True"):
         hasher.export_onnx(tmp_path / "out.onnx")
 
 
@@ -316,7 +318,7 @@ def test_the_card_says_what_was_given_and_leaves_out_the_rest(tiny_backbone, tmp
 
 def test_save_keeps_what_is_there(hasher, copied, tmp_path):
     before = (copied / "config.json").read_bytes()
-    with pytest.raises(InputError, match="exists; to replace it, use --force"):
+    with pytest.raises(InputError, match="exists; to replace it, pass force=True"):
         hasher.save(copied)
     (copied / "diary.txt").write_text("mine")
     with pytest.raises(InputError, match=r"holds more than a model: diary.txt"):
@@ -416,7 +418,7 @@ def flipped(name):
         (lambda folder: (folder / "model.onnx").unlink(), "lacks model.onnx"),
         (
             lambda folder: (folder / "config.json").write_text("{"),
-            "config.json is damaged, it is no",
+            "config.json is damaged, it is not",
         ),
         (lambda folder: (folder / "config.json").write_text("[]"), "not of a softhash model"),
         (edited(format="other"), "not of a softhash model"),
@@ -424,11 +426,11 @@ def flipped(name):
         (edited(bits="12"), "'bits' is '12'"),
         (edited(bits=5000), "makes no sense: codes have 1 to 1024 bits, not 5000"),
         (edited(surprise=1), "makes no sense.*surprise"),
-        (edited(bits=24), r"last layer of \(12, 12\), but config.json says \(24, 12\)"),
-        (edited(size=64), r"model.onnx takes pixels .*config says \[64, 64, 3\]"),
+        (edited(bits=24), r"last layer of \(12, 12\), but config.json has \(24, 12\)"),
+        (edited(size=64), r"model.onnx takes pixels .*config has \[64, 64, 3\]"),
         (
             lambda folder: (folder / "model.safetensors").write_bytes(b"x"),
-            "is damaged, it is no safe",
+            "is damaged, it is not a safe",
         ),
         (flipped("model.onnx"), "not what was saved with this model"),
         (lambda folder: (folder / "model.onnx").write_bytes(b""), "0 bytes, another SHA-256"),

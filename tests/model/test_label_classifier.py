@@ -102,7 +102,7 @@ def test_a_damaged_one_is_named(tmp_path):
         Hasher.load(tmp_path / "model")
     path.write_bytes(whole)
     config.write_text(settings.replace('"sofa"', '"sofa", "bus"'))
-    with pytest.raises(InputError, match=r"shape \(3, 8\), but config.json says \(4, 8\)"):
+    with pytest.raises(InputError, match=r"shape \(3, 8\), but config.json has \(4, 8\)"):
         Hasher.load(tmp_path / "model")
 
 

@@ -47,7 +47,14 @@ def read_collection(
 
 
 def split_collection(images: "ImageSet", protocol: str, *, seed: int = 0) -> "Split":
-    """Split a collection, and print what was left out or done otherwise than asked."""
+    """Split a collection, and print what was left out or done otherwise than asked.
+
+    Args:
+        images: the collection.
+        protocol: the name of a protocol, or a split file.
+        seed: of the split.
+
+    """
     split = images.split(protocol, seed=seed)
     for note in split.notes:
         warn(note)

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from softhash.cli._collection import read_collection
-from softhash.cli._output import print_json, say, warn
+from softhash.cli._collection import read_collection, warn_broken
+from softhash.cli._output import print_json, say
 from softhash.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
     from softhash.index import HammingIndex, UpdateSummary
     from softhash.model.hasher import Hasher
-
-BROKEN_SHOWN = 10
 
 
 def index(
@@ -180,10 +178,7 @@ def _report(summary: "UpdateSummary", location: str, as_json: bool) -> None:
     if as_json:
         print_json(summary.as_dict())
         return
-    for one in summary.broken[:BROKEN_SHOWN]:
-        warn(f"skipped: {one.reason}")
-    if len(summary.broken) > BROKEN_SHOWN:
-        warn(f"{len(summary.broken):,} pictures cannot be read (--json names all)")
+    warn_broken(summary.broken, summary.items + len(summary.broken))
     say(f"{location}: {summary.items:,} items; {_sentence(summary)}")
 
 

@@ -24,7 +24,8 @@ def read_array(path: Path) -> npt.NDArray[np.generic]:
         raise InputError(f"{path} is a folder, not a .npy file") from None
     except Exception as error:  # a damaged header makes numpy raise nearly anything
         raise InputError(
-            f"{path} is no readable .npy array: {_reason(path, error)}", "write it with numpy.save"
+            f"{path} is not a readable .npy array: {_reason(path, error)}",
+            "write it with numpy.save",
         ) from None
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path} is an archive of arrays (.npz)", "save each array as .npy")
@@ -32,26 +33,33 @@ def read_array(path: Path) -> npt.NDArray[np.generic]:
 
 
 def _reason(path: Path, error: Exception) -> str:
-    """Say in a few words why numpy could not read the file."""
+    """Return in a few words why numpy could not read the file."""
     if isinstance(error, PermissionError):
         return "it may not be read"
     with path.open("rb") as file:
         if file.read(6) != b"\x93NUMPY":
             return "it does not start like one"
-    return "it holds Python objects" if "Python objects" in str(error) else "it is damaged"
+    return "it has Python objects in it" if "Python objects" in str(error) else "it is damaged"
 
 
 def read_codes(path: Path, bits: int, layout: str = "auto") -> Codes:
-    """Read codes of so many bits: packed bytes, or one column a bit holding 0 and 1 or −1 and 1.
+    """Read codes: packed bytes, or one column per bit of 0 and 1 or of −1 and 1.
 
-    The layouts are told apart by their shape; ``layout`` says it where that is ambiguous or wrong.
+    Args:
+        path: a ``.npy`` file.
+        bits: length of the codes.
+        layout: packed, unpacked, or auto to decide by the shape.
+
+    Raises:
+        InputError: the file cannot be read, or has no codes of so many bits.
+
     """
     if layout not in LAYOUTS:
         raise unknown_name("layout", layout, LAYOUTS)
     check_bits(bits)
     array = read_array(path)
     if array.ndim != 2:
-        raise InputError(f"{path} has shape {array.shape}", "codes are a matrix, one row an image")
+        raise InputError(f"{path} has shape {array.shape}", "codes are a matrix, one row per image")
     if not array.size:
         raise InputError(f"{path} holds no codes: its shape is {array.shape}")
     packed = array.dtype == np.uint8 and array.shape[1] == row_bytes(bits)
@@ -62,7 +70,7 @@ def read_codes(path: Path, bits: int, layout: str = "auto") -> Codes:
     if array.shape[1] != bits:
         raise InputError(
             f"{path} has {array.shape[1]} columns of {array.dtype}, but {bits} bits need "
-            f"{row_bytes(bits)} columns of uint8 (packed) or {bits} columns (one a bit)",
+            f"{row_bytes(bits)} columns of uint8 (packed) or {bits} columns (one per bit)",
             "was it made with another number of bits?",
         )
     return _pack_signs(array, path)
@@ -89,11 +97,12 @@ def _pack_signs(array: npt.NDArray[np.generic], path: Path) -> Codes:
 
 
 def read_labels(path: Path) -> npt.NDArray[np.uint8]:
-    """Read multi-hot labels: one row an image, one column a class, 0 and 1."""
+    """Read multi-hot labels: one row per image, one column per class, 0 and 1."""
     array = read_array(path)
     if array.ndim != 2:
         raise InputError(
-            f"{path} has shape {array.shape}", "labels are a matrix of 0 and 1, one column a class"
+            f"{path} has shape {array.shape}",
+            "labels are a matrix of 0 and 1, one column per class",
         )
     if not array.size:
         raise InputError(f"{path} holds no labels: its shape is {array.shape}")
@@ -101,16 +110,18 @@ def read_labels(path: Path) -> npt.NDArray[np.uint8]:
     wrong = (rows != 0) & (rows != 1)
     if wrong.any():
         raise InputError(
-            f"{path} holds {_first(rows, wrong, 0)}", "labels are 0 and 1, one column a class"
+            f"{path} holds {_first(rows, wrong, 0)}", "labels are 0 and 1, one column per class"
         )
     return rows.astype(np.uint8)
 
 
 def read_features(path: Path) -> npt.NDArray[np.float32]:
-    """Read embeddings: one row a picture, finite numbers."""
+    """Read embeddings: one row per picture, finite numbers."""
     array = read_array(path)
     if array.ndim != 2 or not array.size:
-        raise InputError(f"{path} has shape {array.shape}", "embeddings are a matrix, one row each")
+        raise InputError(
+            f"{path} has shape {array.shape}", "embeddings are a matrix, one row per picture"
+        )
     rows = _numbers(array, path).astype(np.float32)
     wrong = ~np.isfinite(rows)
     if wrong.any():

@@ -1,13 +1,15 @@
 """From a file to an RGB picture, whatever the file holds.
 
 Photos arrive turned, grey, with a palette, with holes, as CMYK, in 16 bits, animated, cut short,
-with the wrong suffix, or made to fill the memory. `open_image` answers with an upright RGB picture
-or with an `ImageError` that names the file and the reason, and with nothing else.
+with the wrong suffix, or made to fill the memory. `open_image` returns an upright RGB picture or
+raises an `ImageError` that names the file and the reason; it raises and warns of nothing else.
+
+Sizes are (height, width), as in arrays and in torch, or one number for a square. The one exception
+is `size` of a Pillow image, which is Pillow's and (width, height).
 """
 
 import io
 import os
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ from PIL import Image, UnidentifiedImageError
 from softhash.errors import ImageError, UsageError
 
 ImageSource = str | os.PathLike[str] | bytes | BinaryIO
+Size = int | tuple[int, int]  # one side of a square, or (height, width)
 
 MAX_PIXELS = 178_956_970  # half a gigabyte of RGB; Pillow refuses more by itself
 OPENED = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
@@ -37,33 +40,58 @@ _ORIENTATION = 0x0112
 _SIDEWAYS = (5, 6, 7, 8)
 
 
+def ignore_pillow_warnings() -> None:
+    """Ignore what Pillow warns of while it decodes: odd metadata, and pictures over 89 megapixels.
+
+    Importing this module does so once, for the process. Filters that are changed around each call
+    would race between threads, because `warnings` has one list for all of them. To see Pillow's
+    warnings all the same, add a filter of your own after the import.
+    """
+    for category in (UserWarning, Image.DecompressionBombWarning):
+        warnings.filterwarnings("ignore", category=category, module=r"PIL\.")
+
+
+ignore_pillow_warnings()
+
+
 def open_image(
-    source: ImageSource, *, size: tuple[int, int] | int | None = None, max_pixels: int = MAX_PIXELS
+    source: ImageSource, *, size: Size | None = None, max_pixels: int = MAX_PIXELS
 ) -> Image.Image:
-    """Open a picture upright, in RGB, and with `size` squeezed to exactly (width, height).
+    """Open a picture upright, in RGB, and with `size` resized to exactly that.
 
     The content decides the format, not the suffix. Transparent parts become white, 16-bit grey is
     scaled to 8, and of an animation the first frame is taken. With `size`, a large JPEG is decoded
     at a half, a quarter or an eighth of its size, as long as twice the asked pixels remain on both
     sides.
 
+    Args:
+        source: a path, the bytes of a file, or a binary stream.
+        size: the side of a square, or (height, width) as in arrays; the picture's own by default.
+            Proportions are not kept.
+        max_pixels: how many pixels a file may have; it is checked before any is decoded.
+
     Raises:
-        ImageError: the file is missing, empty, cut short, no picture, or has more than
-        `max_pixels`.
+        ImageError: the file is missing, empty, cut short, not a picture, or has more than
+            `max_pixels`.
 
     """
-    target = _as_size(size)
+    target = _pillow_size(size)
     with _opened(source, max_pixels) as image:
         picture = _upright(image, target)
-        # Leave nothing of the file behind: neither its handle nor its metadata.
-        return picture.copy() if picture is image else picture
+        # Leave nothing of the file behind: neither its handle nor its metadata, where an
+        # orientation would have the upright picture turned again.
+        picture = picture.copy() if picture is image else picture
+        picture.info.clear()
+        return picture
 
 
-def as_picture(image: Image.Image, *, size: tuple[int, int] | int | None = None) -> Image.Image:
-    """Give a picture in memory the form that `open_image` gives a file; it stays as it is."""
+def as_picture(image: Image.Image, *, size: Size | None = None) -> Image.Image:
+    """Return a picture in memory in the form that `open_image` gives a file; it is not changed."""
     try:
-        with _quiet:
-            return _upright(image, _as_size(size), draft=False)
+        picture = _upright(image, _pillow_size(size), draft=False)
+        if picture is not image:
+            picture.info.clear()
+        return picture
     except Exception as error:  # the file may be read only now, and fail in as many ways
         raise ImageError(f"the {image.mode} picture cannot be used: {error}") from error
 
@@ -71,7 +99,7 @@ def as_picture(image: Image.Image, *, size: tuple[int, int] | int | None = None)
 def _upright(
     image: Image.Image, target: tuple[int, int] | None, *, draft: bool = True
 ) -> Image.Image:
-    """Convert, squeeze and turn."""
+    """Convert, resize to a target of (width, height), and turn."""
     orientation = _orientation(image)
     lying = target[::-1] if target and orientation in _SIDEWAYS else target
     box = _draft(image, lying) if lying and draft else None
@@ -84,20 +112,34 @@ def _upright(
 
 
 def image_size(source: ImageSource, *, max_pixels: int = MAX_PIXELS) -> tuple[int, int]:
-    """Read (width, height) of the upright picture from the header, without decoding a pixel."""
+    """Read (height, width) of the upright picture from the header, without decoding a pixel."""
     with _opened(source, max_pixels) as image:
         width, height = image.size
         # Looking for EXIF data behind the pixels of a PNG would decode it.
         known = image.format != "PNG" or "exif" in image.info
         sideways = known and _orientation(image) in _SIDEWAYS
-    return (height, width) if sideways else (width, height)
+    return (width, height) if sideways else (height, width)
+
+
+def as_height_and_width(size: Size) -> tuple[int, int]:
+    """Return a size given as one side or as (height, width) as the latter.
+
+    >>> as_height_and_width(224), as_height_and_width((240, 320))
+    ((224, 224), (240, 320))
+    """
+    height, width = size if isinstance(size, Sequence) else (size, size)
+    if height < 1 or width < 1:
+        raise UsageError(
+            f"pictures of {height}×{width} have no pixels", "give a size of at least 1"
+        )
+    return height, width
 
 
 @contextmanager
 def _opened(source: ImageSource, max_pixels: int) -> Iterator[Image.Image]:
     name = _name(source)
     try:
-        with _stream(source) as stream, _quiet, Image.open(stream, formats=OPENED) as image:
+        with _stream(source) as stream, Image.open(stream, formats=OPENED) as image:
             if image.width * image.height > max_pixels:
                 raise ImageError(
                     f"{name} has {image.width}×{image.height} pixels, more than the limit of "
@@ -108,7 +150,9 @@ def _opened(source: ImageSource, max_pixels: int) -> Iterator[Image.Image]:
     except ImageError:
         raise
     except UnidentifiedImageError:
-        raise ImageError(f"{name} is no picture", f"known: {', '.join(OPENED).lower()}") from None
+        raise ImageError(
+            f"{name} is not a picture", f"known: {', '.join(OPENED).lower()}"
+        ) from None
     # Decoders meet bad bytes with OSError, SyntaxError, ValueError, struct.error, zlib.error,
     # EOFError, IndexError, MemoryError and more: what a file can provoke is not enumerable.
     except Exception as error:
@@ -129,7 +173,7 @@ def _stream(source: ImageSource) -> Iterator[BinaryIO]:
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         if path.exists() and not path.is_file():  # a pipe would be waited for without end
-            raise ImageError(f"{path} is no regular file")
+            raise ImageError(f"{path} is not a regular file")
         with path.open("rb") as stream:
             if os.fstat(stream.fileno()).st_size == 0:
                 raise ImageError(f"{path} is empty (0 bytes)")
@@ -142,13 +186,9 @@ def _stream(source: ImageSource) -> Iterator[BinaryIO]:
         yield source
 
 
-def _as_size(size: tuple[int, int] | int | None) -> tuple[int, int] | None:
-    if size is None:
-        return None
-    width, height = size if isinstance(size, Sequence) else (size, size)
-    if width < 1 or height < 1:
-        raise UsageError(f"a picture of size {width}×{height} has no pixels", "give at least 1×1")
-    return width, height
+def _pillow_size(size: Size | None) -> tuple[int, int] | None:
+    """Return a size as Pillow has it, (width, height)."""
+    return None if size is None else as_height_and_width(size)[::-1]
 
 
 def _orientation(image: Image.Image) -> int:
@@ -192,32 +232,3 @@ def _rgb(image: Image.Image) -> Image.Image:
 def _eight_bits(values: np.ndarray, low: float, high: float) -> np.ndarray:
     scaled = (values.astype(np.float64) - low) * (255 / max(high - low, 1e-12))
     return np.rint(scaled).astype(np.uint8)
-
-
-class _Quiet:
-    """Pillow's warnings off while at least one thread decodes.
-
-    `warnings` has one list of filters for the whole process: entering it once for all threads keeps
-    them from restoring each other's lists, and the filter names Pillow alone.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._saved = warnings.catch_warnings()
-                self._saved.__enter__()
-                warnings.filterwarnings("ignore", module=r"PIL\.")
-            self._inside += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._saved.__exit__(None, None, None)
-
-
-_quiet = _Quiet()

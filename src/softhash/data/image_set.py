@@ -4,7 +4,7 @@
 >>> labels = np.array([[1, 1], [0, 0]])
 >>> images = ImageSet(Path("photos"), ("a.jpg", "b.jpg"), labels, ("sea", "sky"))
 >>> images
-ImageSet(2 images, 2 classes, 1.00 labels an image, 1 without labels; table in photos)
+ImageSet(2 images, 2 classes, 1.00 labels per image, 1 without labels; table in photos)
 >>> images.select(images.without_labels).file_names
 ('b.jpg',)
 """
@@ -19,13 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from softhash.data.decoding import MAX_PIXELS, ImageSource, image_size, open_image
-from softhash.errors import ImageError, InputError
+from softhash.data.decoding import Size, open_image
+from softhash.errors import InputError
 
 if TYPE_CHECKING:
     from softhash.data.splits.split import Split
-
-__all__ = ["MAX_PIXELS", "ImageError", "ImageSet", "ImageSource", "image_size", "open_image"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +32,7 @@ class ImageSet:
 
     Attributes:
         root: the folder that the file names are relative to.
-        file_names: one a picture, with `/` between the parts.
+        file_names: one per picture, with `/` between the parts.
         labels: (n, c) multi-hot, uint8; a row of zeros is a picture without labels.
         classes: the name of each column.
         format: the layout the set was read from.
@@ -62,7 +60,7 @@ class ImageSet:
                 f"{expected[1]} classes need {expected}"
             )
         if labels.size and not ((labels == 0) | (labels == 1)).all():
-            raise InputError("labels hold other values than 0 and 1", "give a multi-hot matrix")
+            raise InputError("labels have other values than 0 and 1", "give a multi-hot matrix")
         if len(set(self.classes)) < len(self.classes):
             twice = sorted({name for name in self.classes if self.classes.count(name) > 1})
             raise InputError(
@@ -81,7 +79,10 @@ class ImageSet:
                 `scenes`, the built-in drawn collection.
             format: one of `softhash.data.formats.FORMATS`, where detection is not wanted.
             options: the named arguments of that format's reader, such as `difficult="drop"` for
-            VOC.
+                VOC.
+
+        Raises:
+            InputError: the path does not exist, has no known layout, or its files are damaged.
 
         """
         from softhash.data import (  # the readers build ImageSets: they import this module
@@ -100,8 +101,16 @@ class ImageSet:
         Names in a table are relative to its folder, so `path` must be `root` or a folder above it,
         or a .csv or .jsonl file there. A .csv keeps every class in its order; a .jsonl is easier to
         read, but its classes come back sorted and without those that no picture has.
+
+        Args:
+            path: the folder or file to write.
+            force: whether an existing table is overwritten.
+
+        Returns:
+            The path of the table.
+
         """
-        from softhash.data.formats._writing import write
+        from softhash.data.formats.writing import write
 
         return write(self, Path(path), force=force)
 
@@ -111,7 +120,7 @@ class ImageSet:
     def __repr__(self) -> str:
         mean = self.labels.sum() / max(len(self), 1)
         parts = [f"{len(self):,} images", f"{len(self.classes)} classes"]
-        parts.append(f"{mean:.2f} labels an image")
+        parts.append(f"{mean:.2f} labels per image")
         parts.append(f"{int(self.without_labels.sum()):,} without labels")
         parts += [f"{len(self.missing):,} missing"] if self.missing else []
         parts += [f"{len(self.notes)} notes"] if self.notes else []
@@ -119,19 +128,34 @@ class ImageSet:
 
     @property
     def without_labels(self) -> NDArray[np.bool_]:
-        """The pictures that have no label, as a mask."""
+        """A mask (n,) of the pictures that have no label."""
         return np.logical_not(self.labels.any(axis=1))
 
     def path(self, position: int) -> Path:
-        """Where the picture lies."""
+        """Return the path of a picture."""
         return self.root / self.file_names[position]
 
-    def open(self, position: int, size: tuple[int, int] | int | None = None) -> Image.Image:
-        """Open one picture in RGB; see `open_image`."""
+    def label_names(self, position: int) -> tuple[str, ...]:
+        """Return the names of a picture's labels, in the order of the classes.
+
+        >>> labels = np.array([[0, 1, 1]])
+        >>> ImageSet(Path("photos"), ("a.jpg",), labels, ("boat", "sea", "sky")).label_names(0)
+        ('sea', 'sky')
+        """
+        return tuple(self.classes[i] for i in np.flatnonzero(self.labels[position]))
+
+    def open(self, position: int, size: Size | None = None) -> Image.Image:
+        """Open one picture, upright and in RGB.
+
+        Args:
+            position: which one.
+            size: the side of a square, or (height, width); see `open_image`.
+
+        """
         return open_image(self.path(position), size=size)
 
     def select(self, which: Sequence[int] | NDArray[Any]) -> "ImageSet":
-        """Take the pictures at these positions, in this order, or those of a boolean mask."""
+        """Return a set of the pictures at these positions, in this order, or of a boolean mask."""
         chosen = np.asarray(which)
         if chosen.dtype == bool:
             if chosen.shape != (len(self),):

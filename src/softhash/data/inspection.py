@@ -11,7 +11,7 @@ from softhash.data.duplicates import identical_copies
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Broken, load
 
-TINY = 8  # pixels a side: decoding to it reads every byte of a picture and costs the least
+TINY = 8  # pixels per side: decoding to it reads every byte of a picture and costs the least
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Inspection:
     Attributes:
         images: the collection.
         broken: the pictures that cannot be opened, with the reason.
-        copies: groups of positions whose files hold the same bytes.
+        copies: groups of positions whose files have the same bytes.
 
     """
 

@@ -1,7 +1,7 @@
 """From a collection to uint8 batches, decoded ahead of whoever uses them.
 
-Decoding runs in threads, not in worker processes: Pillow lets go of Python's lock while it decodes
-and resizes, and holds it for about 2 % of a 500-pixel photo. On two cores threads read 1.8 times
+Decoding runs in threads, not in worker processes: Pillow releases Python's lock while it decodes
+and resizes, and keeps it for about 2 % of a 500-pixel photo. On two cores threads read 1.8 times
 as many of them as a plain loop, processes 1.6 times, and threads also keep ahead beside a torch
 training loop. They start at once, copy nothing between processes, leave nothing behind, and need
 no `if __name__ == "__main__"` in the script that calls. What they cannot do is outlive a decoder
@@ -17,12 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.data.decoding import open_image
+from softhash.data.decoding import Size, as_height_and_width, open_image
 from softhash.data.image_set import ImageSet
 from softhash.devices import usable_cores
 from softhash.errors import ImageError, InputError, UsageError
 
-Size = int | tuple[int, int]
 Progress = Callable[[int, int], None]
 
 THREAD_NAME = "softhash-decode"
@@ -43,7 +42,7 @@ class Batch:
 
     Attributes:
         positions: where in the collection the pictures are that could be read.
-        pixels: (len(positions), height, width, 3), one picture a position.
+        pixels: (len(positions), height, width, 3), one picture per position.
         broken: those of the batch that could not be read.
 
     """
@@ -66,12 +65,12 @@ def load(
 
     Args:
         images: the collection.
-        size: what every picture is squeezed to: one side, or (height, width).
-        batch_size: pictures a batch, broken ones included; only the last batch may hold fewer.
+        size: what every picture is resized to: the side of a square, or (height, width).
+        batch_size: pictures per batch, broken ones included; only the last batch may hold fewer.
         workers: threads that decode; the cores this process may use by default. 0 decodes in the
             calling thread, when a batch is asked for.
         order: the positions to load, in this order; all of them by default.
-        progress: called with (pictures dealt with, pictures in all) before a batch is handed over.
+        progress: called with (pictures done, pictures in all) before a batch is handed over.
 
     """
     height, width = as_height_and_width(size)
@@ -92,20 +91,6 @@ def load(
     return _with_progress(batches, progress, len(positions))
 
 
-def as_height_and_width(size: Size) -> tuple[int, int]:
-    """Read a size given as one side or as (height, width).
-
-    >>> as_height_and_width(224), as_height_and_width((240, 320))
-    ((224, 224), (240, 320))
-    """
-    height, width = size if isinstance(size, tuple) else (size, size)
-    if height < 1 or width < 1:
-        raise UsageError(
-            f"pictures of {height}×{width} have no pixels", "give a size of at least 1"
-        )
-    return height, width
-
-
 def _positions(
     images: ImageSet, order: Sequence[int] | NDArray[np.integer] | None
 ) -> NDArray[np.int64]:
@@ -119,15 +104,15 @@ def _positions(
         )
     outside = given[(given < 0) | (given >= len(images))]
     if outside.size:
-        raise InputError(f"order holds position {outside[0]}, but there are {len(images)} pictures")
+        raise InputError(f"order has position {outside[0]}, but there are {len(images)} pictures")
     return given.astype(np.int64)
 
 
 def _decode(images: ImageSet, position: int, target: NDArray[np.uint8]) -> str | None:
-    """Fill `target` with one picture; the answer is the reason where that is impossible."""
+    """Fill `target` with one picture; return the reason where that is impossible."""
     try:
         height, width, _ = target.shape
-        target[:] = np.asarray(open_image(images.path(position), size=(width, height)))
+        target[:] = np.asarray(open_image(images.path(position), size=(height, width)))
     except ImageError as error:
         return str(error)
     return None

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from softhash.data.decoding import Size, as_height_and_width
 from softhash.data.image_set import ImageSet
-from softhash.data.loading import Broken, Progress, Size, as_height_and_width, load
+from softhash.data.loading import Broken, Progress, load
 from softhash.data.row_cache import Computed, RowCache, fill
 from softhash.errors import InputError
 
@@ -57,7 +58,7 @@ def load_all(
     images: ImageSet,
     size: Size,
     *,
-    cache: str | os.PathLike[str] | None = None,
+    cache: str | os.PathLike[str] | None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Pixels:
@@ -65,12 +66,13 @@ def load_all(
 
     Args:
         images: the collection.
-        size: what every picture is squeezed to: one side, or (height, width).
-        cache: a folder that keeps the decoded pictures; the next call decodes only files that are
-            new or have changed, and a call that was interrupted goes on where it stopped. Without
-            it they are kept in memory.
+        size: what every picture is resized to: the side of a square, or (height, width).
+        cache: where the decoded pictures are kept. A folder keeps them on disk: the next call
+            decodes only files that are new or have changed, and a call that was interrupted
+            continues where it stopped. None keeps them in memory, and nothing is written. There
+            is no default: the two differ by gigabytes of memory or disk.
         workers: threads that decode; the cores this process may use by default.
-        progress: called with (pictures dealt with, pictures in all).
+        progress: called with (pictures done, pictures in all).
 
     Raises:
         InputError: the pictures do not fit into memory, or the cache cannot be written.

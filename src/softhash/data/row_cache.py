@@ -1,12 +1,12 @@
-"""Something computed from each file, kept on disk, one row a file, until the file changes.
+"""Something computed from each file, kept on disk, one row per file, until the file changes.
 
 A cache is two files in a folder: `NAME.npy` with the rows, which `np.load` opens like any other
-array, and `NAME.sqlite`, which says what row belongs to which file and what size and modification
-time the file had. A row counts only once its stamp is in there, and the stamp is written after the
+array, and `NAME.sqlite`, which maps files to rows and keeps the size and modification time that
+each file had. A row counts only once its stamp is in there, and the stamp is written after the
 row is on disk: a run that is killed leaves rows without a stamp, and they are computed again.
+`NAME.lock` beside them is locked by the process that uses the cache.
 """
 
-import fcntl
 import os
 import shutil
 import sqlite3
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Broken, Progress
 from softhash.errors import InputError
+from softhash.files import held_lock
 
 _HEADER_BYTES = 128  # of an .npy file: numpy leaves room in it for more rows
 _SCHEMA = """
@@ -34,7 +35,7 @@ CREATE TABLE IF NOT EXISTS pictures (
 
 
 class Stamp(NamedTuple):
-    """What tells one state of a file from another."""
+    """What differs between two states of a file."""
 
     bytes: int
     mtime_ns: int
@@ -53,9 +54,9 @@ class RowCache:
     """One array of one collection; one process holds it, others wait.
 
     Args:
-        folder: where the two files lie; it is made if need be.
+        folder: where the files are; it is made if need be.
         root: the folder of the pictures.
-        what: tells what is computed, and how, in a few words; anything else gets other files.
+        what: what is computed, and how, in a few words; anything else gets other files.
         shape: of a row.
         dtype: of a row.
 
@@ -80,8 +81,8 @@ class RowCache:
         with ExitStack() as opened, self._explained():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.touch()
+            opened.enter_context(held_lock(self.path.with_suffix(".lock")))
             self._stream: BinaryIO = opened.enter_context(self.path.open("r+b", buffering=0))
-            fcntl.flock(self._stream, fcntl.LOCK_EX)  # let go of when the stream is closed
             self._index, self._rows = _open_index(self.path.with_suffix(".sqlite"))
             opened.callback(self._index.close)
             # Rows that the array does not have cannot have been written.
@@ -102,7 +103,7 @@ class RowCache:
         return self._rows[os.fsencode(name)]
 
     def reserve(self, names: Iterable[str]) -> None:
-        """Make room for these files; what was stored of them is no longer believed."""
+        """Make room for these files; what was stored of them no longer counts."""
         keys = dict.fromkeys(os.fsencode(name) for name in names)
         new = [key for key in keys if key not in self._rows]
         added = dict(zip(new, range(len(self._rows), len(self._rows) + len(new)), strict=True))
@@ -115,7 +116,14 @@ class RowCache:
         self._rows |= added
 
     def put(self, names: Sequence[str], stamps: Sequence[Stamp | None], rows: NDArray[Any]) -> None:
-        """Store the rows of these files, reserved before; those without a stamp do not last."""
+        """Store the rows of some files.
+
+        Args:
+            names: of files that were reserved before.
+            stamps: one per file; a row without a stamp is computed again the next time.
+            rows: one per file.
+
+        """
         keys = [os.fsencode(name) for name in names]
         with self._explained():
             for key, row in zip(keys, rows, strict=True):
@@ -182,7 +190,7 @@ class RowCache:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(
                 f"the cache {self.path} cannot be written: {reason}",
-                "make room or choose another folder (what it holds already stays valid)",
+                "make room or choose another folder (what is in it already stays valid)",
             ) from error
 
 
@@ -201,6 +209,12 @@ def fill(
     progress: Progress | None = None,
 ) -> tuple[NDArray[np.int64], tuple[Broken, ...]]:
     """Compute the rows of files that are new or have changed, and store them as they come.
+
+    Args:
+        store: the cache.
+        images: the collection.
+        compute: called with positions in the collection; yields their rows.
+        progress: called with (pictures done, pictures in all).
 
     Returns:
         The row of each picture in `store.array()`, -1 where there is none; and the broken ones.
@@ -229,7 +243,7 @@ def fill(
 
 
 def _open_index(path: Path) -> tuple[sqlite3.Connection, dict[bytes, int]]:
-    """Open the index and read the row of every file it knows."""
+    """Open the index and read the row of every file in it."""
     index = sqlite3.connect(path)
     try:
         index.execute(_SCHEMA)
@@ -237,7 +251,7 @@ def _open_index(path: Path) -> tuple[sqlite3.Connection, dict[bytes, int]]:
     except sqlite3.OperationalError:  # locked, or the disk is full: not the file's fault
         index.close()
         raise
-    except sqlite3.DatabaseError:  # no database, or a damaged one: nothing in it is believed
+    except sqlite3.DatabaseError:  # no database, or a damaged one: nothing in it counts
         index.close()
         path.unlink()
         return _open_index(path)

@@ -1,4 +1,4 @@
-"""The two loops under the metrics that numpy has no word for, compiled."""
+"""The two loops under the metrics that numpy cannot express, compiled."""
 
 import numpy as np
 import numpy.typing as npt

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from softhash import hamming
 from softhash.codes import Codes, check_packed, pack
 from softhash.errors import InputError
-from softhash.evaluation.evaluate import Cut, measured
+from softhash.evaluation.measure import Cut, measure_rankings
 from softhash.evaluation.rankings import Ranking, StableRanking, TiedRanking, ideal_ranking
 from softhash.evaluation.report import Report
 from softhash.hamming.asymmetric import POOL, reranked
@@ -30,8 +30,17 @@ def evaluate_distances(
 ) -> Report:
     """Rank the database for every query by given distances (queries, n), and measure.
 
-    Everything else is as in `evaluate_codes`; items at equal distances are tied. ``distance`` is
-    the name that the report gives to what was ranked by.
+    Everything else is as in `evaluate_codes`; items at equal distances are tied.
+
+    Args:
+        distances: (q, n), from each query to each item.
+        query_labels: multi-hot (q, classes).
+        database_labels: multi-hot (n, classes).
+        bits: length of the codes, for the contract.
+        distance: the name of what was ranked by, for the contract.
+        at: the cut-offs, as for `evaluate_codes`.
+        ties: the tie rule, as for `evaluate_codes`.
+        curves: further cut-offs, as for `evaluate_codes`.
 
     >>> labels = np.array([[1, 1], [1, 0], [0, 1]])
     >>> near = np.array([[0.5, 0.1]])
@@ -40,6 +49,7 @@ def evaluate_distances(
     ... )
     >>> report.metrics["map@2"], report.contract["distance"]
     (1.0, 'Euclidean distance')
+
     """
     _check(distances, query_labels, database_labels)
 
@@ -56,7 +66,7 @@ def evaluate_distances(
         return TiedRanking(counts), ideal
 
     labels = query_labels, database_labels
-    return measured(
+    return measure_rankings(
         rank,
         labels,
         bits=bits,
@@ -83,11 +93,20 @@ def evaluate_rescored(
     `softhash.hamming.asymmetric`. Items at equal asymmetric and Hamming distances are tied, and so
     are those behind the pool at equal Hamming distances.
 
+    Args:
+        outputs: real-valued outputs (q, bits) of the queries.
+        database_codes: packed codes (n, ⌈bits/8⌉).
+        query_labels: multi-hot (q, classes).
+        database_labels: multi-hot (n, classes).
+        at: the cut-offs, as for `evaluate_codes`.
+        ties: the tie rule, as for `evaluate_codes`.
+
     >>> labels = np.array([[1, 1], [1, 0], [0, 0]])
     >>> codes = pack([[1, -1], [-1, 1]])  # both one bit away, the second by the surer bit
     >>> report = evaluate_rescored(np.array([[0.9, 0.1]]), codes, labels[:1], labels[1:], at=1)
     >>> report.metrics["precision@1"]
     1.0
+
     """
     bits, pool = outputs.shape[1], min(POOL, len(database_codes))
     query_codes, database_codes = pack(outputs), check_packed(database_codes, bits)
@@ -111,7 +130,7 @@ def evaluate_rescored(
         return TiedRanking(np.concatenate([again, behind], axis=1)), ideal
 
     hamming.check_rows(query_codes, database_codes, query_labels, database_labels)
-    return measured(
+    return measure_rankings(
         rank,
         (query_labels, database_labels),
         bits=bits,

@@ -1,6 +1,6 @@
 """Evaluation of binary codes: metrics together with the contract they were computed under."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from softhash import hamming
 from softhash.codes import pack, row_bytes
-from softhash.errors import InputError, UsageError, unknown_name
-from softhash.evaluation.metrics import METRICS
-from softhash.evaluation.rankings import Floats, Ranking, StableRanking, TiedRanking, ideal_ranking
+from softhash.errors import InputError
+from softhash.evaluation.measure import Cut, Positions, measure_rankings, to_numpy
+from softhash.evaluation.rankings import Ranking, StableRanking, TiedRanking, ideal_ranking
 from softhash.evaluation.report import Report
 
 if TYPE_CHECKING:
@@ -18,18 +18,7 @@ if TYPE_CHECKING:
     from softhash.data.loading import Progress
     from softhash.model.hasher import Hasher
 
-Cut = int | str  # a number of returned items, or "all"
-Positions = np.ndarray[Any, Any]
-Rank = Callable[[Positions, int], tuple[Ranking, TiedRanking]]
-
-TIES = {
-    "expected": "the exact mean over all orders of items at equal distance",
-    "stable": "items at equal distance in database order",
-}
-CURVES = ("acg", "ndcg", "precision", "recall")
 CURVE_POINTS = tuple(range(100, 5001, 100))
-
-WORKING_BYTES = 1 << 26  # what one group of queries may take beside the inputs
 
 
 def evaluate_codes(
@@ -46,9 +35,24 @@ def evaluate_codes(
 ) -> Report:
     """Rank the database for every query by Hamming distance, and measure the rankings.
 
-    Codes are packed (see `pack`), labels multi-hot: numpy arrays, or CUDA tensors for the GPU.
-    ``at`` are the cut-offs; ``curves`` further ones at which ACG, NDCG, precision and recall are
-    drawn. Queries without a label are left out and counted in the report's contract.
+    Queries without a label are left out and counted in the report's contract. All four arrays are
+    numpy arrays, or CUDA tensors for the GPU.
+
+    Args:
+        query_codes: packed codes (q, ⌈bits/8⌉), see `pack`.
+        database_codes: packed codes (n, ⌈bits/8⌉).
+        query_labels: multi-hot (q, classes).
+        database_labels: multi-hot (n, classes), the same classes in the same order.
+        bits: length of the codes.
+        at: the cut-offs: numbers of returned items, or "all".
+        ties: "expected", the exact mean over all orders of items at equal distance, or "stable",
+            such items in database order.
+        curves: further cut-offs at which ACG, NDCG, precision and recall are computed.
+        threads: of the processor; all usable cores by default.
+
+    Raises:
+        InputError: rows, classes or bits do not fit each other, or no query has a label.
+        UsageError: a cut-off or a tie rule that does not exist.
 
     >>> from softhash import pack
     >>> codes = pack([[-1, -1, -1], [-1, -1, 1], [1, 1, 1]])
@@ -62,6 +66,7 @@ def evaluate_codes(
     precision     1.0000
     recall        1.0000
     1 queries, 2 items, 3 bits, ties: expected
+
     """
     hamming.check_rows(query_codes, database_codes, query_labels, database_labels)
     _check_bits(query_codes, bits)
@@ -71,56 +76,43 @@ def evaluate_codes(
         return _rankings(sides, ties, deepest, threads)
 
     labels = query_labels, database_labels
-    return measured(rank, labels, bits=bits, groups=bits + 9, at=at, ties=ties, curves=curves)
-
-
-def measured(
-    rank: Rank,
-    labels: tuple[hamming.Array, hamming.Array],
-    *,
-    bits: int,
-    groups: int,
-    at: Cut | Sequence[Cut],
-    ties: str,
-    curves: Sequence[int],
-    distance: str = "Hamming",
-) -> Report:
-    """Measure rankings that `rank` makes, given the positions of some queries and how deep.
-
-    ``groups`` is how many distances a query can have, which tells how many queries fit into memory
-    at once; ``distance`` names what was ranked by.
-    """
-    if ties not in TIES:
-        raise unknown_name("tie rule", ties, TIES)
-    query_labels, database_labels = labels
-    n = len(database_labels)
-    cuts = _cuts(at, n)
-    drawn = {min(cut, n): None for cut in curves if cut > 0}
-    labelled = np.flatnonzero(_to_numpy((query_labels > 0).any(1)))
-    if not len(labelled):
-        raise InputError(f"none of the {len(query_labels)} queries has a label to be judged by")
-
-    scores: dict[str, list[Floats]] = {}
-    for positions in _groups(labelled, groups, database_labels.shape[1], max(cuts.values()), ties):
-        ranking, ideal = rank(positions, max([*cuts.values(), *drawn]))
-        for name, metric in METRICS.items():
-            for cut, first in cuts.items():
-                scores.setdefault(f"{name}@{cut}", []).append(metric(ranking, ideal, first))
-            for first in drawn if name in CURVES else ():
-                scores.setdefault(f"curve {name}@{first}", []).append(metric(ranking, ideal, first))
-
-    every = {name: np.concatenate(values) for name, values in scores.items()}
-    means = {name: float(values.mean()) for name, values in every.items()}
-    per_query = {name: every[name] for name in every if not name.startswith("curve")}
-    return Report(
-        metrics={name: means[name] for name in per_query},
-        contract=_contract(bits, cuts, ties, query_labels, database_labels, labelled)
-        | {"distance": distance},
-        curves=_curves(means, list(drawn)),
-        per_query={
-            name: _spread(values, labelled, query_labels) for name, values in per_query.items()
-        },
+    return measure_rankings(
+        rank, labels, bits=bits, groups=bits + 9, at=at, ties=ties, curves=curves
     )
+
+
+def evaluate_outputs(
+    outputs: hamming.Array,
+    database_codes: hamming.Array,
+    query_labels: hamming.Array,
+    database_labels: hamming.Array,
+    *,
+    rescore: bool = False,
+    at: Cut | Sequence[Cut] = (5000, "all"),
+    ties: str = "expected",
+    curves: Sequence[int] = (),
+) -> Report:
+    """Measure the codes of queries whose real-valued outputs are known.
+
+    Args:
+        outputs: real-valued outputs (q, bits) of the queries, whose signs are their codes.
+        database_codes: packed codes (n, ⌈bits/8⌉).
+        query_labels: multi-hot (q, classes).
+        database_labels: multi-hot (n, classes).
+        rescore: whether rescored searches are measured too, as the report's `rescored`.
+        at: the cut-offs, as for `evaluate_codes`.
+        ties: the tie rule, as for `evaluate_codes`.
+        curves: further cut-offs, as for `evaluate_codes`.
+
+    """
+    cuts: dict[str, Any] = {"at": at, "ties": ties}
+    sides = database_codes, query_labels, database_labels
+    report = evaluate_codes(pack(outputs), *sides, bits=outputs.shape[1], curves=curves, **cuts)
+    if not rescore:
+        return report
+    from softhash.evaluation.by_distance import evaluate_rescored
+
+    return replace(report, rescored=evaluate_rescored(outputs, *sides, **cuts).metrics)
 
 
 def evaluate(
@@ -137,21 +129,31 @@ def evaluate(
 ) -> Report:
     """Encode queries and database, and measure; pictures that cannot be read are left out.
 
-    With ``rescore``, rescored searches are measured too.
+    How many pictures could not be read is in the contract, as `queries_broken` and
+    `database_broken`.
+
+    Args:
+        hasher: the model to measure.
+        query: the pictures to search with, and their labels.
+        database: the pictures to search in, and their labels.
+        at: the cut-offs: numbers of returned items, or "all".
+        ties: "expected" or "stable", as for `evaluate_codes`.
+        curves: further cut-offs at which ACG, NDCG, precision and recall are computed.
+        rescore: whether rescored searches are measured too.
+        device: where pictures are encoded: auto, cpu or cuda.
+        progress: called with (pictures done, pictures in all), for queries and for the database.
+
+    Raises:
+        UsageError: the model's codes are not compared by Hamming distance.
+
     """
     hasher.check_hamming()
     asked = hasher.encode_readable(query, "outputs", device=device, progress=progress)
     found = hasher.encode_readable(database, device=device, progress=progress)
     labels = query.labels[asked.positions], database.labels[found.positions]
-    cuts: dict[str, Any] = {"at": at, "ties": ties}
-    report = evaluate_codes(
-        pack(asked.values), found.values, *labels, bits=hasher.bits, curves=curves, **cuts
+    report = evaluate_outputs(
+        asked.values, found.values, *labels, rescore=rescore, at=at, ties=ties, curves=curves
     )
-    if rescore:
-        from softhash.evaluation.by_distance import evaluate_rescored
-
-        again = evaluate_rescored(asked.values, found.values, *labels, **cuts)
-        report = replace(report, rescored=again.metrics)
     broken = {"queries_broken": len(asked.broken), "database_broken": len(found.broken)}
     return replace(report, contract={**report.contract, **broken})
 
@@ -159,36 +161,8 @@ def evaluate(
 def _check_bits(codes: hamming.Array, bits: int) -> None:
     if codes.shape[1] != row_bytes(bits):
         raise InputError(
-            f"codes have {codes.shape[1]} bytes a row, but {bits} bits need {row_bytes(bits)}"
+            f"codes have {codes.shape[1]} bytes per row, but {bits} bits need {row_bytes(bits)}"
         )
-
-
-def _to_numpy(array: hamming.Array) -> Any:
-    return array.cpu().numpy() if hasattr(array, "cpu") else np.asarray(array)
-
-
-def _cuts(at: Cut | Sequence[Cut], n: int) -> dict[str, int]:
-    """Resolve cut-offs to numbers of items; one beyond the database stands for all of it."""
-    cuts = [at] if isinstance(at, int | str) else list(at)
-    if not cuts:
-        raise UsageError("no cut-off was given", "name at least one, such as 5000 or all")
-    resolved = {}
-    for cut in cuts:
-        text = str(cut)
-        if text != "all" and not (text.isdecimal() and int(text) > 0):
-            raise UsageError(f"cut-off '{cut}' is neither a number above 0 nor 'all'")
-        resolved[text] = n if text == "all" else min(int(text), n)
-    return resolved
-
-
-def _groups(
-    positions: Positions, distances: int, classes: int, deepest: int, ties: str
-) -> Iterator[Positions]:
-    """Cut the queries into groups whose histograms, or ranked gains, fit into memory."""
-    bytes_each = 16 * distances * (classes + 8) + (2 * deepest if ties == "stable" else 0)
-    size = max(1, WORKING_BYTES // bytes_each)
-    for start in range(0, len(positions), size):
-        yield positions[start : start + size]
 
 
 def _rankings(
@@ -196,50 +170,8 @@ def _rankings(
 ) -> tuple[Ranking, TiedRanking]:
     """Return the rankings of some queries, and the best there could be."""
     counts = hamming.histogram(*sides, threads=threads)
-    ideal = ideal_ranking(_to_numpy(counts.sum(1)))
+    ideal = ideal_ranking(to_numpy(counts.sum(1)))
     if ties == "expected":
         return TiedRanking(counts), ideal
     gains = hamming.ranked_gains(*sides, first=deepest, threads=threads)
-    return StableRanking(_to_numpy(gains).astype(np.uint16, copy=False)), ideal
-
-
-def _curves(means: Mapping[str, float], drawn: Sequence[int]) -> dict[str, Sequence[float]]:
-    if not drawn:
-        return {}
-    curves = {name: [means[f"curve {name}@{n}"] for n in drawn] for name in CURVES}
-    return {"n": list(drawn), **curves}
-
-
-def _spread(values: Floats, labelled: np.ndarray[Any, Any], query_labels: hamming.Array) -> Floats:
-    """Put the values back at the queries' positions, NaN for queries without a label."""
-    spread = np.full(len(query_labels), np.nan)
-    spread[labelled] = values
-    return spread
-
-
-def _contract(
-    bits: int,
-    cuts: Mapping[str, int],
-    ties: str,
-    query_labels: hamming.Array,
-    database_labels: hamming.Array,
-    labelled: np.ndarray[Any, Any],
-) -> dict[str, Any]:
-    """Tell everything that decides what the numbers mean."""
-    unlabelled = int((~_to_numpy((database_labels > 0).any(1))).sum())
-    return {
-        "bits": bits,
-        "queries": len(labelled),
-        "queries_without_labels": len(query_labels) - len(labelled),
-        "database": len(database_labels),
-        "database_without_labels": unlabelled,
-        "classes": int(database_labels.shape[1]),
-        "at": dict(cuts),
-        "ties": ties,
-        "relevant": "shares at least one label",
-        "gain": "number of shared labels",
-        "divisor": "relevant items within the first n",
-        "empty_query": "a query with nothing relevant within the first n scores 0",
-        "ideal": "best order of the whole database",
-        "split": None,
-    }
+    return StableRanking(to_numpy(gains).astype(np.uint16, copy=False)), ideal

@@ -1,7 +1,7 @@
-"""MAP, WAP, ACG, NDCG, precision and recall of a ranking: one value a query, at a cut-off n.
+"""MAP, WAP, ACG, NDCG, precision and recall of a ranking: one value per query, at a cut-off n.
 
 The definitions are those of the IDHN paper (its equations are named at each function); the
-contract, with the reasons and a worked example, is in ``docs/metrics.md``. A ranking is a
+contract, with the reasons and a worked example, is in ``docs/why/metrics.md``. A ranking is a
 `TiedRanking`, exact means over all orders of tied items, or a `StableRanking`, ties by position;
 ``ideal`` is the best order of the same database.
 

@@ -1,8 +1,8 @@
-"""Two ways to read a ranking that is full of ties, with one face: what the first n items hold.
+"""Two ways to read a ranking that is full of ties: what is among the first n items.
 
 `TiedRanking` answers with the exact mean over all orders of tied items, from nothing but the counts
 of items at each distance. `StableRanking` breaks ties by database position, as a stable sort does.
-Every method returns one value a query.
+Every method returns one value per query.
 """
 
 from functools import cached_property, lru_cache
@@ -18,7 +18,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class Ranking(Protocol):
-    """What the first n items of each query's ranking hold."""
+    """What is among the first n items of each query's ranking."""
 
     def relevant(self, n: int) -> Floats:
         """Count the relevant items among the first n."""

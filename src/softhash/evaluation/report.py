@@ -1,4 +1,4 @@
-"""What an evaluation found: metrics, how sure they are, and what they were computed under."""
+"""What an evaluation found: metrics, their standard errors, and the contract behind them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,20 +15,28 @@ from softhash.files import write_whole
 
 @dataclass(frozen=True)
 class Report:
-    """What was measured, and everything one has to know to compare it with another measurement."""
+    """What was measured, and everything needed to compare it with another measurement.
+
+    Attributes:
+        metrics: means over the queries, by names such as `map@5000`.
+        contract: what decides the meaning of the numbers: counts, cut-offs, the rules for ties and
+            empty queries, the split. Where a model was measured by `softhash evaluate`,
+            `trained_on_queries` is in it, see `softhash.evaluation.leakage`.
+        curves: values of some metrics at the cut-offs `n`, where they were asked for.
+        per_query: the values behind each metric, NaN for queries without a label.
+        rescored: metrics of rescored searches, where they were asked for.
+
+    """
 
     metrics: Mapping[str, float]
     contract: Mapping[str, Any]
     curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
     per_query: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)
-    rescored: Mapping[str, float] = field(default_factory=dict)  # metrics of rescored searches
+    rescored: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def standard_errors(self) -> dict[str, float]:
-        """Return the standard error of each metric: how far other queries would move it.
-
-        Of a single query nothing is known of it.
-        """
+        """The standard error of each metric over the queries; none for a single query."""
         known = {name: every[~np.isnan(every)] for name, every in self.per_query.items()}
         return {
             name: float(values.std(ddof=1)) / len(values) ** 0.5

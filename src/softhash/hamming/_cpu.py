@@ -1,4 +1,4 @@
-"""Hamming search on the processor: cuts the work into parts, one a thread, and merges the answers.
+"""Hamming search on the processor: parts of the work, one per thread, and their merged results.
 
 The kernels release the GIL, so plain threads run them side by side; every thread has buffers of its
 own, and several searches may run at once.
@@ -20,8 +20,8 @@ from softhash.hamming.words import Words, as_words, is_in_words, word_count
 Result = TypeVar("Result")
 Ranking = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
-WORDS_A_THREAD = 1 << 20  # comparisons below which waking a thread takes longer than it saves
-PADDED_AT_ONCE = 1 << 16  # rows that are no whole words are padded in chunks of so many
+WORDS_PER_THREAD = 1 << 20  # comparisons below which waking a thread takes longer than it saves
+PADDED_AT_ONCE = 1 << 16  # rows that are not whole words are padded in chunks of so many
 SHORT_LISTS = 1 << 22  # candidates held at once: bounds the queries that are worked on together
 
 
@@ -40,7 +40,7 @@ def in_parts(
 
 
 def _worthwhile(threads: int, comparisons: int) -> int:
-    return max(1, min(threads, comparisons // WORDS_A_THREAD))
+    return max(1, min(threads, comparisons // WORDS_PER_THREAD))
 
 
 def _pieces(codes: Codes, start: int, stop: int) -> Iterator[tuple[int, Words]]:

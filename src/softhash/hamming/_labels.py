@@ -1,10 +1,10 @@
-"""Codes and labels together, on the processor: one part of the queries a thread."""
+"""Codes and labels together, on the processor: one part of the queries per thread."""
 
 import numpy as np
 import numpy.typing as npt
 
 from softhash.codes import Codes
-from softhash.hamming import _count
+from softhash.hamming import _count_kernels
 from softhash.hamming._cpu import in_parts
 from softhash.hamming.words import Words, as_words
 
@@ -38,7 +38,7 @@ def histogram(
     )
 
     def work(start: int, stop: int) -> None:
-        _count.histogram(words, label_words, start, counts[start:stop], width, label_width)
+        _count_kernels.histogram(words, label_words, start, counts[start:stop], width, label_width)
 
     in_parts(len(query_codes), threads, work)
     return counts
@@ -59,7 +59,8 @@ def ranked_gains(
     gains = np.empty((len(query_codes), first), np.uint16)
 
     def work(start: int, stop: int) -> None:
-        _count.ranked_gains(words, label_words, start, shape, gains[start:stop], width, label_width)
+        part = gains[start:stop]
+        _count_kernels.ranked_gains(words, label_words, start, shape, part, width, label_width)
 
     in_parts(len(query_codes), threads, work)
     return gains

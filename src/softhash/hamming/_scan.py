@@ -1,12 +1,12 @@
 """Exact search: one pass over the words, block by block, keeping a short list for each query.
 
-Most blocks hold nothing near enough, and one vectorised test says so: `popcount − bound` is
+Most blocks hold nothing near enough, and one vectorised test finds out: `popcount − bound` is
 negative exactly where a code is nearer than the bound, so the sign bits of a whole block are or-ed
 together. Only blocks that pass are looked at more closely. The bound is the k-th smallest distance
 so far, and since positions only grow, an item at that very distance can no longer enter: ties fall
 to the lower position by themselves.
 
-Rows are words laid end to end; ``live`` has a bit a row, or is empty when all rows count. A
+Rows are words laid end to end; ``live`` has one bit per row, or is empty when all rows count. A
 candidate is one integer, ``distance << 48 | position``: sorting candidates ranks them.
 """
 
@@ -15,10 +15,10 @@ import numpy.typing as npt
 from numba import uint64
 
 from softhash._kernels import Scalar, Width, inlined, kernel
-from softhash.hamming.words import Words, lowest_bit, popcount
+from softhash.hamming.words import Words, count_live, lowest_bit, popcount
 
 POSITION_BITS = 48
-BLOCK = 64  # rows a test: one word of the mask, and few enough to look at one by one
+BLOCK = 64  # rows per test: one word of the mask, and few enough to look at one by one
 TILE = 64 * BLOCK  # rows that stay in the first-level cache while all queries pass over them
 GATHER_BELOW = 4  # with several queries, a tile less than a fourth alive is gathered first
 
@@ -144,15 +144,6 @@ def _gather(rows: Words, live: Words, chosen: Words, places: Integers, width: Wi
     for i in range(used):
         for word in range(len(width)):
             chosen[len(width) * i + word] = rows[len(width) * places[i] + word]
-
-
-@kernel
-def count_live(live: Words) -> Scalar:
-    """Count the bits of a mask that are set."""
-    total = uint64(0)
-    for group in range(live.size):
-        total += popcount(live[group])
-    return np.int64(total)
 
 
 @kernel

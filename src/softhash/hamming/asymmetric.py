@@ -1,7 +1,7 @@
 """Weighted ranking at no cost in storage: a query's real-valued outputs against stored bits.
 
 The Hamming distance counts every bit that differs alike. The outputs u of a query, whose signs are
-its code, also tell how sure each bit is: the asymmetric distance weighs a bit that differs by how
+its code, also show how sure each bit is: the asymmetric distance weighs a bit that differs by how
 far u is from changing its sign,
 
     d(u, b) = Σ |u_i| · [bit of u_i ≠ b_i] = (‖u‖₁ − u·b±) / 2,  b± = ±1.

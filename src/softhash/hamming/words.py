@@ -25,7 +25,7 @@ def is_in_words(codes: Codes) -> bool:
 
 
 def as_words(codes: Codes) -> Words:
-    """Turn codes (n, bytes) into words (n, ⌈bytes/8⌉); copies only when a row is no whole word.
+    """Turn codes (n, bytes) into words (n, ⌈bytes/8⌉); copies only where rows are not whole words.
 
     The padding is 0 on both sides of every comparison, so it never changes a distance.
     """
@@ -51,7 +51,7 @@ def _pad(codes: Codes, words: Words, row: Width) -> None:
 
 
 def pack_mask(mask: npt.NDArray[np.bool_]) -> Words:
-    """Pack a mask of items into a bit an item, the lowest place first.
+    """Pack a mask of items into one bit per item, the lowest place first.
 
     >>> pack_mask(np.array([True, False, True]))
     array([5], dtype=uint64)
@@ -82,3 +82,12 @@ def _lowest_bit(typing_context: Any, word: Any) -> Any:
 
 popcount: Callable[[Scalar], Scalar] = _popcount  # how many bits of a 64-bit word are 1
 lowest_bit: Callable[[Scalar], Scalar] = _lowest_bit  # place of the lowest 1; 64 when there is none
+
+
+@kernel
+def count_live(live: Words) -> Scalar:
+    """Count the bits of a mask that are set."""
+    total = uint64(0)
+    for group in range(live.size):
+        total += popcount(live[group])
+    return np.int64(total)

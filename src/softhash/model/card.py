@@ -6,7 +6,7 @@ from typing import Any
 from softhash.model.config import ModelConfig
 
 LIMITS = (
-    "Two codes are near where the pictures look alike to this model; it knows no other labels than "
+    "Two codes are near where the pictures look alike to this model; it names no other labels than "
     "those it was trained on, and pictures unlike its training data get codes that mean little. "
     "Numbers hold for the data and the split they were measured on."
 )
@@ -69,7 +69,7 @@ def _body(title: str, content: Any) -> str:
 
 
 def _metrics(metrics: Mapping[str, Any]) -> str:
-    """Lay out `map@100`-like names as one row a metric and one column a cut-off."""
+    """Lay out `map@100`-like names as one row per metric and one column per cut-off."""
     if not all("@" in name for name in metrics):
         return _table(("metric", "value"), metrics.items())
     cuts = list(dict.fromkeys(name.split("@", 1)[1] for name in metrics))

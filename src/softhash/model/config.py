@@ -40,7 +40,7 @@ def check_words(words: int, bits: int) -> None:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Everything that has to be known to use the weights.
+    """Everything that is needed to use the weights.
 
     Attributes:
         bits: length of the codes.
@@ -53,7 +53,7 @@ class ModelConfig:
         embedding, words: of a head that quantises, 0 for one whose signs are the code.
         seed: what the initial weights were drawn with.
         classes: the labels it was trained on.
-        card: what the trainer says about the model, see `softhash.model.card`.
+        card: what the trainer wrote about the model, see `softhash.model.card`.
         sha256: of the other files in the folder, by name.
 
     """
@@ -133,7 +133,7 @@ class ModelConfig:
         try:
             content = json.loads(text)
         except ValueError as error:
-            raise InputError(f"{name} is damaged, it is no JSON: {error}") from None
+            raise InputError(f"{name} is damaged, it is not JSON: {error}") from None
         if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
             raise InputError(f"{name} is not of a softhash model", "give a folder that train wrote")
         version = content.pop("version", None)

@@ -19,7 +19,7 @@ KINDS = ("codes", "outputs", "features", "both")  # both: outputs, then features
 FEATURES_AT_ONCE = 4096
 
 
-class Options(TypedDict, total=False):
+class EncodeOptions(TypedDict, total=False):
     """The settings of an encoding run, all optional; see `Hasher.encode`."""
 
     batch_size: int | None
@@ -34,7 +34,7 @@ class Encoded:
     """What became of some pictures.
 
     Attributes:
-        values: one row a picture that could be read.
+        values: one row per picture that could be read.
         positions: where in the source these pictures are.
         broken: the pictures that could not be read.
 
@@ -46,7 +46,7 @@ class Encoded:
 
 
 def check_kind(kind: str, config: ModelConfig) -> None:
-    """Raise unless a model of this config can give that."""
+    """Raise unless a model of this config computes that kind of values."""
     if kind not in KINDS:
         raise unknown_name("kind of values", kind, KINDS)
     if kind == "features" and config.backbone is None:
@@ -60,7 +60,16 @@ def feed(
     engine: Engine,
     workers: int | None,
 ) -> inputs.Feed:
-    """Find out what a source holds, and get ready to hand it over in batches."""
+    """Find out what a source holds, and prepare its batches.
+
+    Args:
+        source: pictures or features, as `Hasher.encode` takes them.
+        config: the model's settings.
+        batch_size: what was asked for; what suits the engine by default.
+        engine: what computes.
+        workers: threads that decode files.
+
+    """
     if batch_size is not None and batch_size < 1:
         raise UsageError(f"batch_size is {batch_size}", "give at least 1")
     if config.backbone is None:
@@ -71,7 +80,15 @@ def feed(
 def run(
     given: inputs.Feed, engine: Engine, kind: str, progress: Progress | None
 ) -> Generator[Encoded, None, None]:
-    """Compute what is wanted of every batch; stopping early stops the decoding too."""
+    """Compute what is wanted of every batch; stopping early stops the decoding too.
+
+    Args:
+        given: the batches.
+        engine: what computes.
+        kind: one of `KINDS`.
+        progress: called with (pictures done, pictures in all).
+
+    """
     done = 0
     with closing(given.batches) as batches:
         for batch in batches:
@@ -93,7 +110,16 @@ def _values(batch: Batch, engine: Engine, kind: str) -> NDArray[Any]:
 def joined(
     parts: Generator[Encoded, None, None], config: ModelConfig, kind: str, *, total: int | None
 ) -> Encoded:
-    """Put batches together; with a total, a picture that cannot be read is an error at once."""
+    """Put batches together.
+
+    Args:
+        parts: the batches.
+        config: the model's settings.
+        kind: one of `KINDS`.
+        total: how many pictures there are, where one that cannot be read is an error; None where
+            such pictures are skipped.
+
+    """
     values, positions = [_nothing(config, kind)], [np.empty(0, np.int64)]
     broken: list[Broken] = []
     with closing(parts):

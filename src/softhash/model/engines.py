@@ -53,7 +53,7 @@ class OnnxEngine:
         if len(given) != 1 or given[0].shape[1:] != takes or found != gives:
             shapes = ", ".join(f"{one.name} {one.shape}" for one in given)
             raise InputError(
-                f"{name} takes {shapes} and gives {found}, but the config says {takes} and {gives}"
+                f"{name} takes {shapes} and gives {found}, but the config has {takes} and {gives}"
             )
         self._input = given[0].name
 

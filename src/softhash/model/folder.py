@@ -10,10 +10,11 @@ from pathlib import Path
 
 from softhash.errors import AlreadyExistsError, InputError
 from softhash.files import sync_folder
+from softhash.model.card import write_card
 from softhash.model.config import ModelConfig
 
 CONFIG, WEIGHTS, GRAPH, CARD = "config.json", "model.safetensors", "model.onnx", "README.md"
-LABELS = "labels.safetensors"  # where the model knows names of labels
+LABELS = "labels.safetensors"  # where the model names likely labels
 LOG = "log.jsonl"  # of the training run, where there was one
 FILES = (CONFIG, WEIGHTS, GRAPH, LABELS, CARD, LOG)
 
@@ -26,7 +27,7 @@ def sha256(data: bytes) -> str:
 def read_config(folder: Path) -> ModelConfig:
     """Read the settings, after a look whether everything is there."""
     if not folder.is_dir():
-        what = "is no folder" if folder.exists() else "does not exist"
+        what = "is not a folder" if folder.exists() else "does not exist"
         raise InputError(f"{folder} {what}", "give a model's folder, as train writes it")
     missing = [name for name in (CONFIG, WEIGHTS, GRAPH) if not (folder / name).is_file()]
     if missing:
@@ -37,7 +38,14 @@ def read_config(folder: Path) -> ModelConfig:
 
 
 def read_part(folder: Path, name: str, config: ModelConfig) -> bytes:
-    """Read the weights or the graph, and make sure that they are what was saved."""
+    """Read the weights or the graph, and make sure that they are what was saved.
+
+    Args:
+        folder: the model's.
+        name: of the file.
+        config: the model's settings, which have the SHA-256 of each file.
+
+    """
     data = _read(folder / name)
     expected = config.sha256.get(name)
     if sha256(data) != expected:
@@ -76,8 +84,33 @@ def check_free(folder: Path, *, force: bool) -> None:
         )
 
 
+def write_model(
+    folder: Path, config: ModelConfig, parts: Mapping[str, bytes], *, force: bool = False
+) -> None:
+    """Write a model: its parts, and the settings and the card that go with them.
+
+    Args:
+        folder: where to; it appears whole or not at all.
+        config: the settings, which get the SHA-256 of the parts.
+        parts: weights, graph and, where it has one, the label classifier, by file name.
+        force: replace an older model.
+
+    """
+    config = config.with_sha256({name: sha256(data) for name, data in parts.items()})
+    readme = write_card(folder.resolve().name, config)
+    contents = {CONFIG: config.to_json().encode(), **parts, CARD: readme.encode()}
+    write(folder, contents, force=force)
+
+
 def write(folder: Path, contents: Mapping[str, bytes], *, force: bool = False) -> None:
-    """Write all files into a neighbour that takes the folder's name when they are on disk."""
+    """Write all files into a neighbour that takes the folder's name when they are on disk.
+
+    Args:
+        folder: where to.
+        contents: of the files, by name.
+        force: whether an older model is replaced.
+
+    """
     check_free(folder, force=force)
     folder = folder.resolve()  # a link stays a link; what it leads to is replaced
     try:
@@ -109,12 +142,15 @@ def _replace(folder: Path, new: Path) -> None:
     if not folder.exists():
         new.rename(folder)
         return
-    aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.old."))
+    away = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.old."))
+    aside = away / folder.name
     try:
-        folder.rename(aside)  # over an empty folder, which POSIX allows
+        folder.rename(aside)
         new.rename(folder)
     except BaseException:  # an interrupt too must not leave the place empty
         with contextlib.suppress(OSError):
-            aside.rmdir() if folder.exists() else aside.rename(folder)
+            if not folder.exists():
+                aside.rename(folder)
+            away.rmdir()
         raise
-    shutil.rmtree(aside, ignore_errors=True)
+    shutil.rmtree(away, ignore_errors=True)

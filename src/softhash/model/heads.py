@@ -61,7 +61,7 @@ class Head(nn.Module):
     """Standardised features → (lift) → linear → activation.
 
     Args:
-        features: numbers a picture.
+        features: numbers per picture.
         bits: length of the code.
         hidden: units of the hidden layer, or anchors of the kernel; 0 leaves both out.
         dropout: share of the hidden units (without them: of the features) dropped in training.
@@ -163,7 +163,7 @@ class QuantiserHead(Head):
     nothing, `distances` does.
 
     Args:
-        features: numbers a picture.
+        features: numbers per picture.
         bits: length of the code.
         embedding: numbers of z.
         words: words of a codebook, a power of two; there are bits / log₂(words) codebooks.
@@ -204,7 +204,14 @@ class QuantiserHead(Head):
 
 
 def make_head(features: int, bits: int, **options: Any) -> Head:
-    """Make the head that `HeadOptions` ask for: one that quantises where it has an embedding."""
+    """Make the head that options ask for: one that quantises where it has an embedding.
+
+    Args:
+        features: numbers per picture.
+        bits: length of the code.
+        options: `HeadOptions`.
+
+    """
     embedding, words = options.pop("embedding", 0), options.pop("words", 0)
     if embedding:
         return QuantiserHead(features, bits, embedding=embedding, words=words, **options)

@@ -29,7 +29,15 @@ class Feed:
 
 
 def pictures(source: Source, size: int, batch_size: int, workers: int | None) -> Feed:
-    """Feed pictures; files are decoded ahead in threads, what is in memory when its turn comes."""
+    """Feed pictures; files are decoded ahead in threads, what is in memory when its turn comes.
+
+    Args:
+        source: pictures in any of the forms that `Hasher.encode` takes.
+        size: the side that they are resized to.
+        batch_size: pictures per batch.
+        workers: threads that decode files; the cores this process may use by default.
+
+    """
     if isinstance(source, ImageSet):
         return Feed(len(source), load(source, size, batch_size=batch_size, workers=workers))
     items = _items(source)
@@ -41,7 +49,14 @@ def pictures(source: Source, size: int, batch_size: int, workers: int | None) ->
 
 
 def features(source: Any, width: int, batch_size: int) -> Feed:
-    """Feed features of so many numbers each."""
+    """Feed features.
+
+    Args:
+        source: one row per picture, or the features of one picture.
+        width: how many numbers each has.
+        batch_size: rows per batch.
+
+    """
     given = np.asarray(source)
     rows = given[np.newaxis] if given.ndim == 1 else given
     if rows.ndim != 2 or rows.shape[1] != width or rows.dtype.kind not in "fiu":
@@ -66,7 +81,7 @@ def _items(source: Any) -> Items:
     if isinstance(source, Sequence):
         return source
     raise InputError(
-        f"a {type(source).__name__} holds no pictures",
+        f"a {type(source).__name__} is not a picture",
         "give a path, a PIL image, a uint8 array, an ImageSet, or a list of them",
     )
 
@@ -115,7 +130,7 @@ def _picture(item: Item, size: int) -> Image.Image:
         return as_picture(item, size=size)
     if isinstance(item, str | bytes | os.PathLike):
         return open_image(item, size=size)
-    raise ImageError(f"a {type(item).__name__} is no picture")
+    raise ImageError(f"a {type(item).__name__} is not a picture")
 
 
 def _slices(rows: NDArray[Any], batch_size: int) -> Generator[Batch, None, None]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 
-MIN_PROBABILITY = 0.3  # labels less probable than this are not worth telling,
+MIN_PROBABILITY = 0.3  # labels less probable than this are not named,
 MAX_LABELS = 8  # nor are more than so many
 ITERATIONS = 50
 RIDGES = (30.0, 100.0, 300.0, 1000.0)
@@ -86,7 +86,7 @@ class LabelClassifier:
         expected = len(config.classes), config.features
         if weight.shape != expected or bias.shape != expected[:1]:
             raise InputError(
-                f"{folder / LABELS} has the shape {weight.shape}, but config.json says {expected}: "
+                f"{folder / LABELS} has the shape {weight.shape}, but config.json has {expected}: "
                 "the files are of different models"
             )
         return cls(weight, bias, config.classes)
@@ -98,8 +98,15 @@ def fit_label_classifier(
     """Fit the regressions to features (n, d) and multi-hot labels (n, classes).
 
     What is minimised is the cross-entropy summed over pictures, plus ridge/2·‖W‖² of standardised
-    features; of several ridges, the one by which each half of the pictures best tells the other's
-    labels.
+    features. Of several ridges, it is the one by which each half of the pictures best predicts the
+    labels of the other.
+
+    Args:
+        x: features (n, d) of a train set.
+        labels: multi-hot (n, classes).
+        classes: the name of each label.
+        ridges: the strengths of regularisation to choose from.
+
     """
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits
@@ -130,7 +137,14 @@ def fit_label_classifier(
 
 
 def logistic(x: "Tensor", y: "Tensor", ridge: float) -> "tuple[Tensor, Tensor]":
-    """Return weights and bias of regressions of y (n, k), by L-BFGS from how common labels are."""
+    """Return weights and bias of logistic regressions, by L-BFGS from how common labels are.
+
+    Args:
+        x: features (n, d), standardised.
+        y: multi-hot labels (n, k).
+        ridge: strength of regularisation.
+
+    """
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class HashNetwork(nn.Module):
     """Pictures, uint8 of shape (n, height, width, 3), to u of shape (n, bits).
 
-    What the backbone's weights expect of pixels happens inside, so that neither a caller nor the
-    exported graph has to know it. Without a backbone the input are features of shape (n, d).
+    What the backbone's weights expect of pixels happens inside, so that it is part of the exported
+    graph. Without a backbone the inputs are features of shape (n, d).
 
     Args:
         spec: the backbone's mean and std, of pixel values of 0 to 255; None without a backbone.

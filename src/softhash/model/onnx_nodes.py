@@ -51,7 +51,7 @@ class GraphBuilder:
 
     def constant(self, name: str, array: NDArray[Any]) -> str:
         """Add an array that nodes use, and return its name."""
-        self._constants[name] = np.ascontiguousarray(array)
+        self._constants[name] = np.asarray(array, order="C")
         return name
 
     def add(self, kind: str, name: str, *inputs: str, **attributes: Any) -> str:
@@ -75,4 +75,4 @@ class GraphBuilder:
             ir_version=IR_VERSION,
             producer_name="softhash",
         )
-        return model.SerializeToString()
+        return bytes(model.SerializeToString())

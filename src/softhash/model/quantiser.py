@@ -27,8 +27,14 @@ def word_bits(words: int) -> int:
 def assign(z: Tensor, codebooks: Tensor, start: Tensor | None = None) -> Tensor:
     """Choose words by iterated conditional modes: the best of one codebook, the others held fixed.
 
-    No choice raises the error ‖z − Σ c‖². Without a start, the first sweep adds codebook after
-    codebook. The loops have a fixed length, so that a graph can be made of them.
+    No choice raises the error ‖z − Σ c‖². The loops have a fixed length, so that a graph can be
+    made of them.
+
+    Args:
+        z: vectors (n, d).
+        codebooks: (M, K, d).
+        start: codes (n, M) to start from; without them the first sweep adds codebook by codebook.
+
     """
     books = codebooks.unbind()
     chosen: list[Tensor | None] = [None] * len(books)
@@ -56,9 +62,15 @@ def reconstruct(codes: Tensor, codebooks: Tensor) -> Tensor:
 
 
 def distances(z: Tensor, codes: Tensor, codebooks: Tensor) -> Tensor:
-    """Compute the asymmetric quantiser distance ‖z − Σ c‖² of queries z (q, d) to codes: (q, n).
+    """Compute the asymmetric quantiser distance ‖z − Σ c‖² of queries to codes: (q, n).
 
     Equal codes are at distances that are equal to the last bit.
+
+    Args:
+        z: vectors (q, d) of the queries.
+        codes: indices of words (n, M) of the items.
+        codebooks: (M, K, d).
+
     """
     distinct, which = torch.unique(codes, dim=0, return_inverse=True)
     points = reconstruct(distinct, codebooks)
@@ -67,7 +79,14 @@ def distances(z: Tensor, codes: Tensor, codebooks: Tensor) -> Tensor:
 
 
 def start_codebooks(z: Tensor, books: int, words: int) -> Tensor:
-    """Make product codebooks by k-means: each codebook has its share of the dimensions."""
+    """Make product codebooks by k-means: each codebook has its share of the dimensions.
+
+    Args:
+        z: vectors (n, d) of a train set.
+        books: how many codebooks, M.
+        words: words of each, K.
+
+    """
     codebooks = z.new_zeros(books, words, z.shape[1])
     for m, dims in enumerate(torch.arange(z.shape[1], device=z.device).tensor_split(books)):
         codebooks[m][:, dims] = _k_means(z[:, dims], words)
@@ -79,6 +98,12 @@ def fit_codebooks(z: Tensor, codes: Tensor, codebooks: Tensor) -> Tensor:
 
     The ridge is about the words as they are: it leaves words without a picture alone, and the
     error cannot rise.
+
+    Args:
+        z: vectors (n, d) of a train set.
+        codes: their indices of words (n, M).
+        codebooks: (M, K, d), as they are now.
+
     """
     books, words, d = codebooks.shape
     chosen = torch.nn.functional.one_hot(codes, words).flatten(1).double()

@@ -1,4 +1,4 @@
-"""The numbers of a network: built, read, written and told apart."""
+"""The numbers of a network: built, read, written and compared."""
 
 import hashlib
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softhash.devices import require_torch
 from softhash.errors import InputError
 from softhash.model.config import ModelConfig
 
@@ -14,20 +15,22 @@ if TYPE_CHECKING:
     from softhash.model.network import HashNetwork
 
 LAST_LAYER = "head.output.weight"
+SAMPLES = 16  # numbers of a tensor that are looked at to notice a change
 
 
 def build(config: ModelConfig, weights: Any = None) -> "HashNetwork":
-    """Build a network; `weights` are where its backbone starts from, as `backbones.build` says.
+    """Build a network; `weights`, as `backbones.build` takes them, are where its backbone starts.
 
     The rest is drawn from the config's seed, without a trace in the caller's random numbers.
     """
+    require_torch()
     import torch
 
     from softhash.model.heads import make_head
     from softhash.model.network import HashNetwork
 
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
+        torch.default_generator.manual_seed(config.seed)  # a GPU's generator is left alone
         spec = backbone = None
         if config.backbone is not None:
             from softhash.model.backbones import BackboneSpec
@@ -67,11 +70,54 @@ def fingerprint(network: "HashNetwork", part: str = "") -> str:
     return digest.hexdigest()
 
 
+class CachedFingerprint:
+    """The fingerprint of a network, computed again only where a quick look finds a change.
+
+    The quick look compares each parameter's and buffer's address, torch's count of its in-place
+    changes, and a few of its numbers. Training, loading and replacing layers change these. What
+    goes unnoticed is a write past torch's count, through `.data` or numpy, that leaves the sampled
+    numbers of a tensor as they were.
+    """
+
+    def __init__(self) -> None:
+        self._seen: object = None
+        self._value = ""
+
+    def __call__(self, network: "HashNetwork") -> str:
+        """Return the fingerprint of a network as it is now."""
+        seen = _quick_look(network)
+        if seen != self._seen:
+            self._value = fingerprint(network)
+            self._seen = seen
+        return self._value
+
+
+def _quick_look(network: "HashNetwork") -> object:
+    """Return what differs when a network has changed, without reading all of its numbers."""
+    import torch
+
+    samples: dict[Any, list[Any]] = {}
+    with torch.inference_mode():
+        tensors = [*network.parameters(), *network.buffers()]
+        for tensor in tensors:
+            numbers = tensor.numel()
+            # Every so many-th number in memory order, whatever the layout.
+            some = tensor.as_strided((min(SAMPLES, numbers),), (numbers // SAMPLES or 1,))
+            samples.setdefault((tensor.dtype, tensor.device), []).append(some)
+        read = [torch.cat(some).view(torch.uint8).cpu() for some in samples.values()]
+    counts = [(t.data_ptr(), -1 if t.is_inference() else t._version) for t in tensors]
+    return counts, [some.numpy().tobytes() for some in read]
+
+
 def to_bytes(network: "HashNetwork") -> bytes:
     """Write a network's numbers as safetensors."""
+    return arrays_to_bytes(arrays(network))
+
+
+def arrays_to_bytes(found: dict[str, NDArray[Any]]) -> bytes:
+    """Write the numbers of a network as safetensors; their order makes no difference."""
     from safetensors.numpy import save
 
-    found = arrays(network)
     for name, array in found.items():
         if not np.isfinite(array).all():
             raise InputError(f"the network's {name} holds NaN or infinity", "did training diverge?")
@@ -79,7 +125,14 @@ def to_bytes(network: "HashNetwork") -> bytes:
 
 
 def fill(network: "HashNetwork", data: bytes, name: str) -> None:
-    """Read numbers that `to_bytes` wrote into a network of the same layers."""
+    """Read numbers that `to_bytes` wrote into a network of the same layers.
+
+    Args:
+        network: what is filled.
+        data: the content of a safetensors file.
+        name: what errors call it.
+
+    """
     from safetensors.torch import load
 
     try:
@@ -97,10 +150,10 @@ def check_header(path: Path, config: ModelConfig) -> None:
         with safe_open(path, framework="numpy") as file:
             found = tuple(file.get_slice(LAST_LAYER).get_shape())
     except (SafetensorError, OSError) as error:
-        raise InputError(f"{path} is damaged, it is no safetensors file: {error}") from None
+        raise InputError(f"{path} is damaged, it is not a safetensors file: {error}") from None
     expected = (config.outputs, config.hidden or config.features)
     if found != expected:
         raise InputError(
-            f"{path} has a last layer of {found}, but config.json says {expected}: "
+            f"{path} has a last layer of {found}, but config.json has {expected}: "
             "the files are of different models"
         )

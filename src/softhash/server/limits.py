@@ -45,3 +45,6 @@ class Limits:
     waiting: int = 64
     kept_bytes: int = 64_000_000
     stop_seconds: float = 10.0
+
+
+DEFAULT_LIMITS = Limits()

@@ -10,8 +10,8 @@ import uvicorn
 
 from softhash.errors import AddressError
 from softhash.index import HammingIndex
-from softhash.server import DEFAULT_LIMITS
 from softhash.server.app import build
+from softhash.server.limits import DEFAULT_LIMITS
 
 BACKLOG = 2048
 LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "[::1]"))

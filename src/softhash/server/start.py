@@ -6,14 +6,12 @@
 from typing import TYPE_CHECKING
 
 from softhash.errors import MissingExtraError
-from softhash.server.limits import Limits
+from softhash.server.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from softhash.index import HammingIndex
-
-DEFAULT_LIMITS = Limits()
 
 
 def create_app(

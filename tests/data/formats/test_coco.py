@@ -49,10 +49,10 @@ def test_coco_reads_one_file_and_finds_its_pictures(tmp_path, place):
             {"annotations": [{"image_id": 10, "category_id": 5}]},
             "1 annotations .* categories .* ids 5$",
         ),
-        ({"annotations": [{"image_id": "10", "category_id": 5}]}, "image_id is no int"),
+        ({"annotations": [{"image_id": "10", "category_id": 5}]}, "image_id is not of type int"),
         ({"images": None}, "no list 'images'"),
-        ({"images": [{"id": 1}]}, "file_name is no str"),
-        ({"categories": [3]}, "id is no int"),
+        ({"images": [{"id": 1}]}, "file_name is not of type str"),
+        ({"categories": [3]}, "id is not of type int"),
         ({"images": [{"id": 10, "file_name": "../x.jpg"}]}, "leads out"),
     ],
 )

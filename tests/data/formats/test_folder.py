@@ -32,5 +32,5 @@ def test_folder_leaves_out_links_out_of_it_and_odd_names(tmp_path):
 
 def test_folder_without_pictures_is_an_error(tmp_path):
     layouts.put(tmp_path / "a.txt", "text")
-    with pytest.raises(InputError, match="holds no pictures"):
+    with pytest.raises(InputError, match="has no pictures in it"):
         ImageSet.read(tmp_path, format="folder")

@@ -75,8 +75,8 @@ def test_labelstudio_survives_nesting(tmp_path, depth):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{}", "no list of tasks"),
-        ("[1]", "no list of tasks"),
+        ("{}", "not a list of tasks"),
+        ("[1]", "not a list of tasks"),
         ("[", "not JSON"),
         ("[{}]", "no 'image'"),
         ('[{"data": {"image": "/data/local-files/?d=../../etc/x.jpg"}}]', "leads out"),

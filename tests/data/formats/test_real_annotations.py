@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from softhash.data.decoding import open_image
 from softhash.data.formats._matlab import read_matrices
-from softhash.data.image_set import ImageSet, open_image
+from softhash.data.image_set import ImageSet
 
 DATA = Path(os.environ.get("SOFTHASH_TEST_DATA", ""))
 pytestmark = pytest.mark.skipif(

@@ -40,7 +40,7 @@ def test_table_takes_zero_one_columns_in_their_order(write):
     images = write("file_name,sky,caption,sea\na.jpg,1,text,0\nb.jpg,,more,1\n")
     assert images.classes == ("sky", "sea")
     assert images.labels.tolist() == [[1, 0], [0, 1]]
-    assert images.notes == ("columns without 0 and 1 are no labels: caption",)
+    assert images.notes == ("columns without 0 and 1 are not labels: caption",)
     images = write(
         '{"file_name": "a.jpg", "sky": true}\n{"file_name": "b.jpg", "sea": 1}\n', "m.jsonl"
     )
@@ -100,7 +100,7 @@ def test_table_says_what_is_wrong_with_a_csv(write, text, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[]\n", "line 1 is no object"),
+        ("[]\n", "line 1 is not an object"),
         ('{"file_name": "a.jpg"}\n{"file_name"\n', "line 2 is not JSON"),
         ('{"file_name": 3}\n', "no file_name"),
         ('{"file_name": "a.jpg", "labels": {"sky": 1}}\n', "write a list of names"),
@@ -120,8 +120,8 @@ def test_table_says_what_is_wrong_with_a_jsonl(write, text, message):
         ("/etc/passwd", "absolute"),
         ("C:/a.jpg", "absolute"),
         ("sub\\\\a.jpg", "backslash"),
-        ("a\\u0000.jpg", "no text"),
-        ("\\ud800.jpg", "no text"),
+        ("a\\u0000.jpg", "not text"),
+        ("\\ud800.jpg", "not text"),
         ("", "names no file"),
         ("./", "names no file"),
     ],

@@ -108,7 +108,7 @@ def test_copies_of_queries_are_in_no_other_part(tmp_path, in_database):
         if protocol != "given":
             assert sizes(split)[:2] == (20, 12)
             assert copies | parts["train"] | parts["query"] | parts["database"] == set(range(60))
-    with pytest.raises(UsageError, match="no copies of queries; lower it"):
+    with pytest.raises(UsageError, match="nor copies of queries; lower it"):
         images.split("random", query=20, train=40)
 
 

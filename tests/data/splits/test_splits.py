@@ -77,12 +77,12 @@ def test_save_overwrites_only_with_force(split, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kind": "other"}, "no split that softhash saved"),
+        ({"kind": "other"}, "not a split that softhash saved"),
         ({"sha256": "0" * 64}, "changed after it was saved"),
         ({"query": []}, "changed after it was saved"),
         ({"query": None}, "has no query"),
-        ({"train": [1]}, "train holds something that is no file name"),
-        ({"seed": "x"}, "has no seed, or it is no int"),
+        ({"train": [1]}, "train has something in it that is not a file name"),
+        ({"seed": "x"}, "has no seed, or it is not of type int"),
     ],
 )
 def test_load_refuses_a_changed_file(split, images, tmp_path, change, message):
@@ -92,7 +92,7 @@ def test_load_refuses_a_changed_file(split, images, tmp_path, change, message):
         load_split(path, images)
 
 
-@pytest.mark.parametrize(("text", "message"), [("[]", "no split"), ("{", "not JSON")])
+@pytest.mark.parametrize(("text", "message"), [("[]", "not a split"), ("{", "not JSON")])
 def test_load_refuses_what_is_no_split(images, tmp_path, text, message):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(InputError, match=message):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from softhash.data.image_set import open_image
+from softhash.data.decoding import open_image
 from softhash.model import backbones
 from softhash.model.backbones.published import published_weights
 

@@ -29,7 +29,8 @@ def pictures(*shape):
 
 
 def distance(found, expected):
-    return float((found.float() - expected).norm() / expected.norm())
+    difference = (found.float() - expected).detach()
+    return float(difference.norm() / expected.detach().norm())
 
 
 @pytest.mark.parametrize("kernel", [3, 5])

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.data.formats._files import read_bytes
+from softhash.data.text_files import read_bytes
 from softhash.errors import InputError
 
 _NUMBERS = {

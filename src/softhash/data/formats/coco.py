@@ -1,15 +1,17 @@
 """COCO: annotations/instances_{train,val}2017.json (or 2014), or one JSON file of that kind.
 
 The labels of a picture are the categories of its objects, in the order of the category ids. The
-pictures lie in train2017/ and val2017/, in images/ or beside the JSON file.
+pictures are in train2017/ and val2017/, in images/ or beside the JSON file.
 """
 
 from pathlib import Path
 from typing import TypeVar
 
-from softhash.data.formats._assembly import assemble, multi_hot, one_of
-from softhash.data.formats._files import Listing, clean_names, read_json, several, starts_with
+from softhash.data.formats.assembly import assemble, multi_hot, one_of
 from softhash.data.image_set import ImageSet
+from softhash.data.listing import Listing
+from softhash.data.names import clean_names, several
+from softhash.data.text_files import read_json, starts_with
 from softhash.errors import InputError, UsageError
 
 YEARS = (2014, 2017)
@@ -19,7 +21,7 @@ _T = TypeVar("_T", int, str)
 
 
 def matches(root: Path) -> bool:
-    """Tell whether the instance files are there, or one JSON object is the file given."""
+    """Return whether the instance files are there, or one JSON object is the file given."""
     if root.is_file():
         return root.suffix.lower() == ".json" and starts_with(root, b"{")
     return bool(_files(root))
@@ -72,7 +74,7 @@ def _assemble(root: Path, files: dict[str, Path], *, partition: bool) -> ImageSe
 
 
 def _placed(root: Path, key: str, names: list[str]) -> list[str]:
-    """Put the folder in front of the names in which the most of the first thousand lie."""
+    """Put the folder in front of the names in which most of the first thousand are."""
     listing = Listing(root)
     sample = clean_names(names[:1000])
     places = [f"{key}/", f"images/{key}/", "images/", ""]
@@ -121,5 +123,7 @@ def _entries(data: object, key: str, path: Path) -> list[object]:
 def _field(entry: object, key: str, kind: type[_T], path: Path) -> _T:
     value = entry.get(key) if isinstance(entry, dict) else None
     if not isinstance(value, kind):
-        raise InputError(f"{path}: an entry's {key} is no {kind.__name__}: {ascii(entry)[:80]}")
+        raise InputError(
+            f"{path}: an entry's {key} is not of type {kind.__name__}: {ascii(entry)[:80]}"
+        )
     return value

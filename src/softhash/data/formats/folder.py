@@ -10,15 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from softhash.data.formats._files import IMAGE_SUFFIXES, Listing, clean_names, several
 from softhash.data.image_set import ImageSet
+from softhash.data.listing import Listing
+from softhash.data.names import IMAGE_SUFFIXES, clean_names, several
 from softhash.errors import InputError
 
 _MAY_HOLD_LABELS = (".csv", ".json", ".jsonl")
 
 
 def matches(root: Path) -> bool:
-    """Tell whether there is any picture; the search ends at the first."""
+    """Return whether there is any picture; the search ends at the first."""
     return root.is_dir() and any(_is_image(name) for name, _ in _walk(root))
 
 
@@ -35,7 +36,9 @@ def read(root: Path) -> ImageSet:
         elif "/" not in name and name.lower().endswith(_MAY_HOLD_LABELS):
             tables.append(name)
     if not names:
-        raise InputError(f"{root} holds no pictures", f"known: {', '.join(sorted(IMAGE_SUFFIXES))}")
+        raise InputError(
+            f"{root} has no pictures in it", f"known: {', '.join(sorted(IMAGE_SUFFIXES))}"
+        )
     notes = []
     if odd:
         which = several([ascii(name) for name in sorted(odd)])

@@ -1,7 +1,7 @@
 """IAPR TC-12: images/00/25.jpg, iaprtc12_dictionary.txt, lists and label matrices (291 words).
 
 The lists (…train_list.txt, …test_list.txt) name pictures as 00/25, and the matrices
-(…TrainLabels.mat, …TestLabels.mat) have a row for each line and a column for each word. They lie
+(…TrainLabels.mat, …TestLabels.mat) have a row for each line and a column for each word. They are
 beside the folder of pictures or in labels/ or annotations/. The partition is train and test.
 """
 
@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.data.formats._assembly import assemble
-from softhash.data.formats._files import Listing, clean_names, read_lines, several
 from softhash.data.formats._matlab import read_matrices
+from softhash.data.formats.assembly import assemble
 from softhash.data.image_set import ImageSet
+from softhash.data.listing import Listing
+from softhash.data.names import clean_names, several
+from softhash.data.text_files import read_lines
 from softhash.errors import InputError
 
 DICTIONARY = "iaprtc12_dictionary.txt"
@@ -21,7 +23,7 @@ _FOLDERS = (".", "labels", "annotations")
 
 
 def matches(root: Path) -> bool:
-    """Tell whether the dictionary is there."""
+    """Return whether the dictionary is there."""
     return _annotations(root) is not None
 
 
@@ -65,7 +67,7 @@ def _only(folder: Path, pattern: str) -> Path:
 
 
 def _matrix(path: Path, rows: int, columns: int) -> NDArray[np.uint8]:
-    """Take the matrix of that shape; the published files hold it twice."""
+    """Take the matrix of that shape; the published files have it twice."""
     matrices = read_matrices(path)
     fitting = [matrix for matrix in matrices if matrix.shape == (rows, columns)]
     if not fitting:

@@ -13,15 +13,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from softhash.data.formats._assembly import assemble, named_labels
-from softhash.data.formats._files import (
-    IMAGE_SUFFIXES,
-    Listing,
-    clean_names,
-    read_json,
-    starts_with,
-)
+from softhash.data.formats.assembly import assemble, named_labels
 from softhash.data.image_set import ImageSet
+from softhash.data.listing import Listing
+from softhash.data.names import IMAGE_SUFFIXES, clean_names
+from softhash.data.text_files import read_json, starts_with
 from softhash.errors import InputError
 
 NAMES = ("tasks.json", "labelstudio.json")
@@ -33,7 +29,7 @@ _PLAIN = ("choice", "choices", "label", "labels", "taxonomy")  # where JSON-MIN 
 
 
 def matches(root: Path) -> bool:
-    """Tell whether a JSON list is given, or lies in the folder under one of the names."""
+    """Return whether a JSON list is given, or is in the folder under one of the names."""
     path = _file(root)
     return path is not None and path.suffix.lower() == ".json" and starts_with(path, b"[")
 
@@ -51,7 +47,7 @@ def read(root: Path, *, key: str | None = None) -> ImageSet:
         raise InputError(f"{root} has no {' or '.join(NAMES)}", "give the exported JSON file")
     tasks = read_json(path)
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
-        raise InputError(f"{path} is no list of tasks", "export as JSON or JSON-MIN")
+        raise InputError(f"{path} is not a list of tasks", "export as JSON or JSON-MIN")
     listing = Listing(path.parent)
     names = [
         _located(_reference(task, key, f"{path} task {i}"), listing) for i, task in enumerate(tasks)

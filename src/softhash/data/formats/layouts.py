@@ -1,14 +1,17 @@
-"""Readers of labelled collections: one layout, one file.
+"""Readers of labelled collections: one layout per file, and those of plug-ins.
 
 Each module has `matches(path)`, a few looks at the disk, and `read(path, **options)`, which returns
 an ImageSet. The first line of its docstring describes the layout. `FORMATS` is in the order of
-detection.
+detection; plug-ins come before the last one, which takes any folder with pictures.
 """
 
 import inspect
+import logging
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+from softhash import plugins
 from softhash.data.formats import (
     coco,
     folder,
@@ -23,6 +26,9 @@ from softhash.data.formats import (
 )
 from softhash.data.image_set import ImageSet
 from softhash.errors import InputError, UsageError, unknown_name
+
+_log = logging.getLogger("softhash")
+
 
 FORMATS: dict[str, ModuleType] = {
     "table": table,
@@ -39,12 +45,17 @@ FORMATS: dict[str, ModuleType] = {
 
 
 def describe() -> dict[str, str]:
-    """One line about each format.
+    """Return one line about each format.
 
     >>> describe()["folder"]
     'Pictures without labels, in a folder and the folders within.'
     """
-    return {name: (module.__doc__ or "").partition("\n")[0] for name, module in FORMATS.items()}
+    built_in = {name: _summary(name) for name in FORMATS}
+    return built_in | plugins.describe_plugins(plugins.FORMATS, FORMATS, _summary)
+
+
+def _summary(name: str) -> str:
+    return (_format(name).__doc__ or "").partition("\n")[0]
 
 
 def detect(path: Path) -> str:
@@ -52,13 +63,28 @@ def detect(path: Path) -> str:
     if not path.exists():
         raise InputError(f"{path} does not exist")
     try:
-        for name, module in FORMATS.items():
-            if module.matches(path):
+        *first, last = FORMATS
+        for name in first:
+            if FORMATS[name].matches(path):
                 return name
+        for name in plugins.plugin_names(plugins.FORMATS):
+            if name not in FORMATS and _plugin_matches(name, path):
+                return name
+        if FORMATS[last].matches(path):
+            return last
     except OSError as error:
         raise InputError(f"{error.filename or path} cannot be read: {error.strerror}") from error
     looked_for = "; ".join(f"{name}: {line}" for name, line in describe().items())
     raise InputError(f"{path} is in no layout that softhash knows. Looked for {looked_for}")
+
+
+def _plugin_matches(name: str, path: Path) -> bool:
+    """Ask a plug-in; one that cannot be used is reported, and does not stop the others."""
+    try:
+        return bool(_format(name).matches(path))
+    except Exception as error:  # whatever somebody else's code raises
+        _log.warning("format '%s' was not looked for: %s: %s", name, type(error).__name__, error)
+        return False
 
 
 def list_options(format: str) -> tuple[str, ...]:
@@ -67,11 +93,18 @@ def list_options(format: str) -> tuple[str, ...]:
     >>> list_options("mirflickr")
     ('concepts',)
     """
-    return tuple(inspect.signature(_module(format).read).parameters)[1:]
+    return tuple(inspect.signature(_format(format).read).parameters)[1:]
 
 
 def read(path: Path, format: str | None = None, **options: object) -> ImageSet:
-    """Read a collection; without `format`, find out which it is."""
+    """Read a collection.
+
+    Args:
+        path: a folder or a file.
+        format: its layout; found out by default.
+        options: of the layout, see `list_options`.
+
+    """
     path = path.resolve()
     format = detect(path) if format is None else format
     known = list_options(format)
@@ -83,13 +116,20 @@ def read(path: Path, format: str | None = None, **options: object) -> ImageSet:
     if not path.exists():
         raise InputError(f"{path} does not exist")
     try:
-        images: ImageSet = _module(format).read(path, **options)
+        images: ImageSet = _format(format).read(path, **options)
     except OSError as error:
         raise InputError(f"{error.filename or path} cannot be read: {error.strerror}") from error
     return images
 
 
-def _module(format: str) -> ModuleType:
-    if format not in FORMATS:
-        raise unknown_name("format", format, FORMATS)
-    return FORMATS[format]
+def _format(name: str) -> Any:
+    """Find a format that is built in or a plug-in."""
+    if name in FORMATS:
+        return FORMATS[name]
+    found = plugins.load_plugin(plugins.FORMATS, name)
+    if found is None:
+        raise unknown_name("format", name, [*FORMATS, *plugins.plugin_names(plugins.FORMATS)])
+    if not (callable(getattr(found, "matches", None)) and callable(getattr(found, "read", None))):
+        problem = f"is {found!r}, which has no `matches` and `read`"
+        raise plugins.plugin_error(plugins.FORMATS, name, problem)
+    return found

@@ -1,6 +1,6 @@
 """Lines "path 0 1 0 …" in train.txt, test.txt, database.txt, as hashing papers exchange splits.
 
-Paths are relative to the folder. classes.txt, one name a line, names the columns; without it they
+Paths are relative to the folder. classes.txt, one name per line, names the columns; without it they
 are called 0, 1, …. The partition is that of the files, and a picture may be in several of them.
 """
 
@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.data.formats._assembly import assemble
-from softhash.data.formats._files import read_lines, several
+from softhash.data.formats.assembly import assemble
 from softhash.data.image_set import ImageSet
+from softhash.data.names import several
+from softhash.data.text_files import read_lines
 from softhash.errors import InputError
 
 PARTS = ("train", "test", "database", "val", "query")
@@ -20,7 +21,7 @@ _LINE = re.compile(rb"\s*\S.*\s[01]\s*")
 
 
 def matches(root: Path) -> bool:
-    """Tell whether one of the lists is there and starts like one."""
+    """Return whether one of the lists is there and starts like one."""
     paths = [root] if root.is_file() else list(_files(root).values())
     return any(path.suffix == ".txt" and _starts_like_one(path) for path in paths)
 
@@ -59,9 +60,9 @@ def _starts_like_one(path: Path) -> bool:
 
 
 def _parse(path: Path, columns: int) -> tuple[list[str], NDArray[np.uint8]]:
-    """Split each line into a path, which may hold spaces, and its `columns` labels.
+    """Split each line into a path, which may have spaces, and its `columns` labels.
 
-    With 0 columns, the first line tells how many there are: the zeros and ones at its end.
+    With 0 columns, their number is that of the first line: the zeros and ones at its end.
     """
     names: list[str] = []
     digits: list[str] = []

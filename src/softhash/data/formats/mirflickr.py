@@ -1,7 +1,7 @@
 """MIRFlickr-25k: im1.jpg … im25000.jpg and an annotation file for each label (sky.txt, sky_r1.txt).
 
-24 labels, and for 14 of them a stricter copy (`_r1`) that holds where the thing is salient. Each
-file has one picture number a line. The pictures lie beside the annotation folder or in a folder
+24 labels, and for 14 of them a stricter copy (`_r1`) for where the thing is salient. Each
+file has one picture number per line. The pictures are beside the annotation folder or in a folder
 mirflickr/ or images/.
 """
 
@@ -11,9 +11,11 @@ from typing import Literal
 
 import numpy as np
 
-from softhash.data.formats._assembly import assemble, one_of
-from softhash.data.formats._files import list_folder, read_lines, several
+from softhash.data.formats.assembly import assemble, one_of
 from softhash.data.image_set import ImageSet
+from softhash.data.listing import list_folder
+from softhash.data.names import several
+from softhash.data.text_files import read_lines
 from softhash.errors import InputError
 
 POTENTIAL = (
@@ -31,7 +33,7 @@ _IMAGES = (".", "mirflickr", "images", "mirflickr25k")
 
 
 def matches(root: Path) -> bool:
-    """Tell whether three of the annotation files are there."""
+    """Return whether three of the annotation files are there."""
     return _annotations(root) is not None
 
 

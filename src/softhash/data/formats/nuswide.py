@@ -1,8 +1,8 @@
 """NUS-WIDE: ImageList/ImageList.txt and Groundtruth/AllLabels/Labels_<concept>.txt.
 
-81 concepts, or the 21 most frequent ones that hashing papers use. The pictures lie as the list says
-(Flickr/<tag>/0001_2124494179.jpg) or flat in images/, by that file name or by the photo's id alone;
-many of them are no longer to be had, and those come out as `missing`. The partition is that of
+81 concepts, or the 21 most frequent ones that hashing papers use. The pictures are where the list
+has them (Flickr/<tag>/0001_2124494179.jpg) or flat in images/, by file name or by photo id alone;
+many of them are no longer online, and those come out as `missing`. The partition is that of
 TrainImagelist.txt and TestImagelist.txt where these are there.
 """
 
@@ -13,9 +13,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.data.formats._assembly import assemble, one_of
-from softhash.data.formats._files import Listing, clean_names, read_bytes, read_lines, several
+from softhash.data.formats.assembly import assemble, one_of
 from softhash.data.image_set import ImageSet
+from softhash.data.listing import Listing
+from softhash.data.names import clean_names, several
+from softhash.data.text_files import read_bytes, read_lines
 from softhash.errors import InputError
 
 FREQUENT = (
@@ -24,7 +26,7 @@ FREQUENT = (
     "water", "window",
 )  # fmt: skip
 
-# Where a picture lies, from its name in the list: <tag>/<index>_<photo id>.jpg
+# Where a picture is, from its name in the list: <tag>/<index>_<photo id>.jpg
 _LAYOUTS: tuple[Callable[[str], str], ...] = (
     lambda name: f"Flickr/{name}",
     lambda name: f"images/{name}",
@@ -35,7 +37,7 @@ _LAYOUTS: tuple[Callable[[str], str], ...] = (
 
 
 def matches(root: Path) -> bool:
-    """Tell whether the image list and the ground truth are there."""
+    """Return whether the image list and the ground truth are there."""
     return _list_file(root, "") is not None and (root / "Groundtruth" / "AllLabels").is_dir()
 
 
@@ -93,7 +95,7 @@ def _column(path: Path, rows: int) -> NDArray[np.uint8]:
     values: NDArray[np.uint8] = data[(data == ord("0")) | (data == ord("1"))] - ord("0")
     breaks = np.isin(data, np.frombuffer(b" \r\n", np.uint8)).sum()
     if len(values) + breaks != len(data):
-        raise InputError(f"{path} holds other lines than 0 and 1")
+        raise InputError(f"{path} has other lines than 0 and 1")
     if len(values) != rows:
         raise InputError(f"{path} has {len(values):,} lines, but the image list has {rows:,}")
     return values

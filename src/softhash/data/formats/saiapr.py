@@ -7,9 +7,11 @@ The segmented IAPR TC-12. A line of labels.txt is "picture region label", a line
 import re
 from pathlib import Path
 
-from softhash.data.formats._assembly import assemble, multi_hot
-from softhash.data.formats._files import list_folder, read_lines, several
+from softhash.data.formats.assembly import assemble, multi_hot
 from softhash.data.image_set import ImageSet
+from softhash.data.listing import list_folder
+from softhash.data.names import several
+from softhash.data.text_files import read_lines
 from softhash.errors import InputError
 
 _PLACES = (".", "benchmark", "saiaprtc12ok/benchmark")
@@ -19,7 +21,7 @@ _PICTURE = re.compile(r"([0-9]{1,8})\.jpg")
 
 
 def matches(root: Path) -> bool:
-    """Tell whether the list of labels and the folder of pictures are there."""
+    """Return whether the list of labels and the folder of pictures are there."""
     return _benchmark(root) is not None
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.data.formats._assembly import assemble, named_labels
-from softhash.data.formats._files import parse_json, read_lines, read_text, several
+from softhash.data.formats.assembly import assemble, named_labels
 from softhash.data.image_set import ImageSet
+from softhash.data.names import several
+from softhash.data.text_files import parse_json, read_lines, read_text
 from softhash.errors import InputError
 
 NAMES = ("metadata.csv", "metadata.jsonl")
@@ -28,7 +29,7 @@ Row = tuple[str, dict[str, Any]]  # where it stands, and its cells
 
 
 def matches(root: Path) -> bool:
-    """Tell whether the table is there, or is the file given."""
+    """Return whether the table is there, or is the file given."""
     if root.is_file():
         return root.suffix.lower() in (".csv", ".jsonl")
     return any((root / name).is_file() for name in NAMES)
@@ -82,7 +83,7 @@ def _csv_rows(path: Path) -> Iterator[Row]:
                 raise InputError(
                     f"{path} line {reader.line_num} has {len(cells)} cells, but the header has "
                     f"{len(header)}",
-                    "put text that holds a comma into quotes",
+                    "put text with a comma into quotes",
                 )
             if cells:
                 yield f"{path} line {reader.line_num}", dict(zip(header, cells, strict=False))
@@ -95,7 +96,7 @@ def _json_rows(path: Path) -> Iterator[Row]:
         where = f"{path} line {number}"
         cells = parse_json(line, where)
         if not isinstance(cells, dict):
-            raise InputError(f"{where} is no object", 'write {"file_name": …, "labels": […]}')
+            raise InputError(f"{where} is not an object", 'write {"file_name": …, "labels": […]}')
         yield where, cells
 
 
@@ -123,7 +124,7 @@ def _words(row: Row, column: str) -> list[str]:
 def _bit_columns(
     rows: list[Row], columns: list[str]
 ) -> tuple[NDArray[np.uint8], tuple[str, ...], list[str]]:
-    """Find the columns that hold 0 and 1, and note the others."""
+    """Find the columns of 0 and 1, and note the others."""
     labels, classes, others = [], [], []
     for column in columns:
         cells = ["" if (cell := row.get(column)) is None else str(cell).strip() for _, row in rows]
@@ -133,13 +134,13 @@ def _bit_columns(
                 where, value = rows[wrong[0]][0], cells[wrong[0]]
                 raise InputError(
                     f"{where} has {ascii(value)[:60]} in column {column!r}, "
-                    "which elsewhere holds 0 and 1",
+                    "which elsewhere has 0 and 1",
                     "correct it, or list the labels in a column 'labels'",
                 )
             classes.append(column)
             labels.append([_BITS.get(cell, 0) for cell in cells])
         else:
             others.append(column)
-    notes = [f"columns without 0 and 1 are no labels: {several(others)}"] if others else []
+    notes = [f"columns without 0 and 1 are not labels: {several(others)}"] if others else []
     matrix = np.array(labels, np.uint8).reshape(len(labels), len(rows)).T
     return np.ascontiguousarray(matrix), tuple(classes), notes

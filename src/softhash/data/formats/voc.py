@@ -12,9 +12,11 @@ from xml.etree.ElementTree import Element
 
 import defusedxml.ElementTree as ElementTree  # type: ignore[import-untyped]
 
-from softhash.data.formats._assembly import assemble, named_labels, one_of
-from softhash.data.formats._files import list_folder, read_bytes, read_lines, several
+from softhash.data.formats.assembly import assemble, named_labels, one_of
 from softhash.data.image_set import ImageSet
+from softhash.data.listing import list_folder
+from softhash.data.names import several
+from softhash.data.text_files import read_bytes, read_lines
 from softhash.errors import InputError, UsageError
 
 CLASSES = (
@@ -27,7 +29,7 @@ PARTS = ("train", "val", "trainval", "test")
 
 
 def matches(root: Path) -> bool:
-    """Tell whether a year's folder is there."""
+    """Return whether a year's folder is there."""
     return bool(_year_folders(root))
 
 

@@ -160,15 +160,26 @@ def _place_all(
 
 
 def paint(scene: Scene, size: int, without: str | None = None) -> Image.Image:
-    """Paint a scene as a square RGB picture, with one kind of thing left out if asked."""
+    """Paint a scene as a square RGB picture.
+
+    Args:
+        scene: what is in it.
+        size: its side in pixels.
+        without: a kind of thing to leave out.
+
+    """
     image = render(scene.shapes(without), size)
     return image.transpose(Image.Transpose.FLIP_LEFT_RIGHT) if scene.mirrored else image
 
 
 def draw(index: int, seed: int = 0, size: int = 128) -> tuple[Image.Image, frozenset[str]]:
-    """Draw picture number ``index`` of a seed; return it and the names of what is in it.
+    """Draw a picture; return it and the names of what is in it.
 
-    The picture depends on nothing else, and what is in it not even on its size.
+    Args:
+        index: which picture of the seed.
+        seed: what the picture depends on, beside its index.
+        size: its side in pixels; what is in the picture does not depend on it.
+
     """
     scene = compose(Dice("scenes", seed, index))
     return paint(scene, size), scene.labels

@@ -82,7 +82,7 @@ class Layout:
         return None
 
     def _is_free(self, frame: Box, afloat: bool) -> bool:
-        """Tell whether a frame is on the canvas, touches no other and has dry feet."""
+        """Return whether a frame is on the canvas, touches no other and has dry feet."""
         feet = frame._replace(top=frame.bottom - 12)
         room = Box(frame.left - _GAP, frame.top - _GAP, frame.right + _GAP, frame.bottom + _GAP)
         return (

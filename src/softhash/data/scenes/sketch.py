@@ -65,7 +65,7 @@ class Box(NamedTuple):
         return self.bottom - self.top
 
     def overlaps(self, other: "Box") -> bool:
-        """Tell whether the two share any area."""
+        """Return whether the two share any area."""
         return (
             self.left < other.right
             and other.left < self.right

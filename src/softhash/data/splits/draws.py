@@ -68,7 +68,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a protocol chose: the pool it drew from, the three parts, and what there is to say."""
+    """What a protocol chose: the pool it drew from, the three parts, and notes."""
 
     pool: Pool
     train: Positions

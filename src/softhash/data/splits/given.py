@@ -11,13 +11,13 @@ QUERY = ("query", "test", "val")
 
 
 def given(pool: Pool) -> Drawn:
-    """As the data set's own lists say: train, test (or query, or val), and database.
+    """As the data set's own lists have it: train, test (or query, or val), and database.
 
     The query part is the first of query, test and val that there is; the train part is trainval
     where there is one and val is not the query part, else train. Parts keep the order of the lists.
     Without a list of the database, it is every picture that no list names, but val, which is there
     to choose settings; and where nothing is left, it is the train set, as work on data sets that
-    come as train and test alone has it. A database list that holds the train set is left so.
+    come as train and test alone has it. A database list that includes the train set is left so.
     """
     parts = pool.images.partition or {}
     query_name = next((name for name in QUERY if name in parts), None)
@@ -54,7 +54,7 @@ def _labelled(pool: Pool, parts: Mapping[str, Positions], name: str) -> Position
 
 def _listed(database: Positions, train: Positions) -> tuple[Positions, tuple[str, ...]]:
     shared = np.intersect1d(database, train).size
-    note = f"{shared:,} train pictures are in the database, as the data set's own lists say"
+    note = f"{shared:,} train pictures are in the database, as the data set's own lists have it"
     return database, (note,) if shared else ()
 
 

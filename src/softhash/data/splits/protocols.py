@@ -22,8 +22,8 @@ from typing import SupportsIndex
 import numpy as np
 
 from softhash.data.duplicates import count_on_disk, identical_copies
-from softhash.data.formats._files import several
 from softhash.data.image_set import ImageSet
+from softhash.data.names import several
 from softhash.data.splits.draws import Drawn, Pool, minus, seeded_order
 from softhash.data.splits.given import given
 from softhash.data.splits.quotas import nuswide21, per_class
@@ -40,7 +40,7 @@ def draw_split(
     seed: int = 0,
     **options: object,
 ) -> Split:
-    """Split a collection by a protocol's name, or as a file that `Split.save` wrote says.
+    """Split a collection by a protocol's name, or as in a file that `Split.save` wrote.
 
     Args:
         images: the collection.
@@ -87,7 +87,15 @@ def describe() -> dict[str, str]:
 def draw_validation(
     of: Split, fraction: float = 0.2, *, count: int | None = None, seed: int = 0
 ) -> Split:
-    """Split the train set of a split; see `Split.validation`."""
+    """Split the train set of a split; see `Split.validation`.
+
+    Args:
+        of: the split whose train set is split.
+        fraction: the share of the train set that becomes queries.
+        count: how many, instead of which share.
+        seed: what the draw depends on.
+
+    """
     seed = _whole("seed", seed)
     pool = _pool(of.train, seed)
     if count is None:
@@ -131,8 +139,8 @@ def _random(pool: Pool, *, query: int | None = None, train: int | None = None) -
     taught = rest.labelled[:training]
     if len(taught) < training:
         raise UsageError(
-            f"train={training:,} does not fit the {len(taught):,} pictures that are no queries and "
-            "no copies of queries",
+            f"train={training:,} does not fit the {len(taught):,} pictures that are neither "
+            "queries nor copies of queries",
             "lower it",
         )
     return Drawn(pool, taught, chosen, minus(rest.order, taught), notes)
@@ -173,7 +181,7 @@ def _pool(images: ImageSet, seed: int) -> Pool:
 
 
 def _finish(drawn: Drawn, protocol: str, seed: int, options: Mapping[str, int | bool]) -> Split:
-    """Take out the copies of queries, put train into the database if asked, and say what is so."""
+    """Take out the copies of queries, put train into the database if asked, collect the notes."""
     pool, query = drawn.pool, drawn.query
     copies = pool.find_copies(query)
     train, database = minus(drawn.train, copies), minus(drawn.database, copies)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.data.formats._files import several
+from softhash.data.names import several
 from softhash.data.splits.draws import Drawn, Pool, Positions
 from softhash.errors import UsageError
 
@@ -56,7 +56,15 @@ def class_quota(
 
 
 def per_class(pool: Pool, *, query: int = 100, train: int = 500, count_once: bool = False) -> Drawn:
-    """100 queries and 500 train pictures, or as many as asked for, of each class; rest database."""
+    """100 queries and 500 train pictures, or as many as asked for, of each class; rest database.
+
+    Args:
+        pool: the pictures to draw from.
+        query: queries of each class.
+        train: train pictures of each class.
+        count_once: whether a picture counts for one class alone.
+
+    """
     labels, names = pool.images.labels, pool.images.classes
     columns = np.flatnonzero(labels[pool.order].sum(axis=0))
     absent = [name for i, name in enumerate(names) if i not in columns]

@@ -1,7 +1,7 @@
 """A split of a collection into train, query and database, and the file that keeps it.
 
 The file is JSON: protocol, seed, options and notes for people, the file names of each part, and the
-SHA-256 of the split. `fingerprint` says what that is computed from.
+SHA-256 of the split. `fingerprint` computes it.
 """
 
 import hashlib
@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from softhash.data.formats._files import read_json, several
 from softhash.data.image_set import ImageSet
+from softhash.data.names import several
 from softhash.data.splits.draws import Positions
+from softhash.data.text_files import read_json
 from softhash.errors import InputError
 from softhash.files import write_whole
 
@@ -28,7 +29,7 @@ KIND = "softhash split 1"
 def fingerprint(members: Mapping[str, Iterable[str]]) -> str:
     r"""Hash who is where: SHA-256 over `<file name>\0<role>\n` for each member, sorted, in UTF-8.
 
-    It depends on the split alone: not on the order of files, nor on where they lie, nor on how the
+    It depends on the split alone: not on the order of files, nor on where they are, nor on how the
     split came about.
 
     >>> fingerprint({"train": ["a.jpg"], "query": ["b.jpg"], "database": ["c.jpg"]})[:8]
@@ -147,7 +148,7 @@ def load_split(path: str | os.PathLike[str], images: ImageSet) -> Split:
     found = fingerprint(members)
     if found != content["sha256"]:
         raise InputError(
-            f"{path} was changed after it was saved: its SHA-256 is {found[:12]}, but it says "
+            f"{path} was changed after it was saved: its SHA-256 is {found[:12]}, but in it stands "
             f"{str(content['sha256'])[:12]}",
             "get it again, or split anew",
         )
@@ -175,12 +176,16 @@ def _positions(position: Mapping[str, int], names: Sequence[str]) -> Positions:
 
 def _checked(content: object, path: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise InputError(f"{path} is no split that softhash saved: its kind is not '{KIND}'")
+        raise InputError(f"{path} is not a split that softhash saved: its kind is not '{KIND}'")
     kinds = {"protocol": str, "seed": int, "options": dict, "sha256": str, "notes": list}
     for key, kind in (kinds | dict.fromkeys(ROLES, list)).items():
         if not isinstance(content.get(key), kind):
-            raise InputError(f"{path} has no {key}, or it is no {kind.__name__}", "split anew")
+            raise InputError(
+                f"{path} has no {key}, or it is not of type {kind.__name__}", "split anew"
+            )
     for role in ROLES:
         if not all(isinstance(name, str) for name in content[role]):
-            raise InputError(f"{path}: {role} holds something that is no file name", "split anew")
+            raise InputError(
+                f"{path}: {role} has something in it that is not a file name", "split anew"
+            )
     return content

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from softhash.errors import InputError
-from softhash.files import cache_folder
+from softhash.files import cache_folder, hash_file
 
 ADDRESS = "https://download.pytorch.org/models/"
 FILES = {  # before the suffix: the first digits of the file's SHA-256
@@ -61,8 +61,7 @@ def downloaded(name: str) -> Path:
     file = FILES[name]
     path = cache_folder() / "weights" / file
     if path.is_file():
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        digest = hash_file(path) or ""
         if not _is_expected(digest, file):
             raise InputError(
                 f"{path} has the SHA-256 {digest[:8]}…, not the one in its name",

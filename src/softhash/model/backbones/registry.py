@@ -1,14 +1,17 @@
-"""Backbones: from a picture to a feature vector.
+"""Backbones by name: built-in ones, those of plug-ins, and models of timm and torchvision.
 
-The built-in ones are plain torch, one architecture a file, under the parameter names of the
+The built-in ones are plain torch, one architecture per file, under the parameter names of the
 published weights. `timm:NAME` and `torchvision:NAME` are any model of those packages. Importing
-this package does not import torch.
+this package does not import torch, and neither does listing.
 """
 
 import os
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from softhash import plugins
+from softhash.devices import require_torch
 from softhash.errors import UsageError, unknown_name
 from softhash.model.backbones.specs import BUILT_IN, BackboneSpec
 
@@ -24,26 +27,35 @@ _ADAPTERS = {
 
 
 def spec(name: str) -> BackboneSpec:
-    """Return what a backbone expects and gives; for a built-in one, without torch.
+    """Return what a backbone expects and gives; torch is imported for adapted models alone.
+
+    Raises:
+        InputError: a plug-in has that name, and cannot be imported or is not a spec.
+        UsageError: there is no such backbone.
 
     >>> spec("efficientnet_lite0").size
     224
+
     """
-    if name in BUILT_IN:
-        return BUILT_IN[name]
+    if ":" not in name:
+        return _known(name)
     _check_adapter(name)
+    require_torch()
     from softhash.model.backbones.adapters import adapted
 
     return adapted(name, pretrained=False)[0]
 
 
 def describe() -> dict[str, str]:
-    """One line about each backbone.
+    """Return one line about each backbone.
 
     >>> describe()["vgg19"]
     'VGG-19 up to fc7: 4,096 features at 224²; heavy.'
     """
-    return {name: known.describe for name, known in BUILT_IN.items()} | _ADAPTERS
+    added = plugins.describe_plugins(
+        plugins.BACKBONES, BUILT_IN, lambda name: _known(name).describe
+    )
+    return {name: known.describe for name, known in BUILT_IN.items()} | added | _ADAPTERS
 
 
 def build(name: str, *, weights: str | Path | None = "default") -> "torch.nn.Module":
@@ -58,11 +70,12 @@ def build(name: str, *, weights: str | Path | None = "default") -> "torch.nn.Mod
             only some of the layers.
 
     Raises:
-        InputError: the weights are not to be had, or the file's are not this backbone's.
+        InputError: the weights cannot be found, or the file's are not this backbone's.
         UsageError: there is no such backbone.
 
     """
-    if name not in BUILT_IN:
+    require_torch()
+    if ":" in name:
         _check_adapter(name)
         from softhash.model.backbones.adapters import adapted
 
@@ -70,15 +83,14 @@ def build(name: str, *, weights: str | Path | None = "default") -> "torch.nn.Mod
         if weights not in (None, "default"):
             load_weights(module, weights)
         return module
+    known = _known(name)
     if weights is None:
-        return _architecture(name)
+        return _architecture(known)
     import torch
 
-    from softhash.model.backbones.published import published_weights
-
-    file = published_weights(name) if weights == "default" else weights
+    file = _published(known) if weights == "default" else weights
     with torch.device("meta"):  # no memory and no random numbers for what is overwritten at once
-        module = _architecture(name)
+        module = _architecture(known)
     module.to_empty(device="cpu")
     load_weights(module, file)
     return module
@@ -89,35 +101,59 @@ def load_weights(
 ) -> tuple[str, ...]:
     """Copy a file's weights into a module, and name the parameters that the file does not have.
 
-    With `partial`, a file with only some of the layers will do.
+    Args:
+        module: a backbone.
+        file: of weights, under the module's parameter names.
+        partial: whether a file with only some of the layers will do.
+
     """
+    require_torch()
     from softhash.model.backbones import weights
 
     return weights.load_weights(module, file, partial=partial)
 
 
+def _known(name: str) -> BackboneSpec:
+    """Find the spec of a backbone that is built in or a plug-in."""
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    found = plugins.load_plugin(plugins.BACKBONES, name)
+    if found is None:
+        names = [*BUILT_IN, *plugins.plugin_names(plugins.BACKBONES), *_ADAPTERS]
+        raise unknown_name("backbone", name, names)
+    if not isinstance(found, BackboneSpec) or found.name != name or not found.architecture:
+        problem = f"is {found!r}, not a BackboneSpec of that name with an architecture"
+        raise plugins.plugin_error(plugins.BACKBONES, name, problem)
+    return found
+
+
+def _architecture(known: BackboneSpec) -> "torch.nn.Module":
+    module: torch.nn.Module = _imported(known.architecture)(*known.arguments)
+    return module
+
+
+def _published(known: BackboneSpec) -> Path:
+    """Return the file of the published weights."""
+    if known.weights:
+        return Path(_imported(known.weights)())
+    if known.name not in BUILT_IN:
+        raise UsageError(
+            f"{known.name} has no published weights", "give a file, or None for a random start"
+        )
+    from softhash.model.backbones.published import published_weights
+
+    return published_weights(known.name)
+
+
+def _imported(place: str) -> Any:
+    """Import what "module:name" stands for."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
 def _check_adapter(name: str) -> None:
-    package, colon, model = name.partition(":")
-    if package not in ("timm", "torchvision") or not colon:
+    package, _, model = name.partition(":")
+    if package not in ("timm", "torchvision"):
         raise unknown_name("backbone", name, describe())
     if not model:
         raise UsageError(f"'{name}' names no model", f"write, for example, {package}:resnet50")
-
-
-def _architecture(name: str) -> "torch.nn.Module":
-    if name == "alexnet":
-        from softhash.model.backbones.alexnet import AlexNet
-
-        return AlexNet()
-    if name == "vgg19":
-        from softhash.model.backbones.vgg import VGG19
-
-        return VGG19()
-    if name == "googlenet":
-        from softhash.model.backbones.googlenet import GoogLeNet
-
-        return GoogLeNet()
-    from softhash.model.backbones.efficientnet_lite import EfficientNetLite
-    from softhash.model.backbones.efficientnet_lite_shape import SCALES
-
-    return EfficientNetLite(*SCALES[name])

@@ -1,4 +1,4 @@
-"""From what the annotations say to an ImageSet that holds true on disk."""
+"""From annotations to an ImageSet of files that are on disk."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -7,15 +7,23 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from softhash.data.formats._files import Listing, clean_names, several
 from softhash.data.image_set import ImageSet
+from softhash.data.listing import Listing
+from softhash.data.names import clean_names, several
 from softhash.errors import InputError, unknown_name
 
 _T = TypeVar("_T")
 
 
 def one_of(option: str, value: _T, allowed: Collection[_T]) -> _T:
-    """Pass an option's value through, or say which ones there are."""
+    """Return an option's value, or raise an error that lists the allowed ones.
+
+    Args:
+        option: the option's name.
+        value: the one that was given.
+        allowed: those that exist.
+
+    """
     if value not in allowed:
         raise unknown_name(option, str(value), map(str, allowed))
     return value
@@ -58,9 +66,21 @@ def assemble(
 ) -> ImageSet:
     """Check the names, merge rows of one file, leave out what is not on disk, build the set.
 
-    Rows of one file are merged into the union of their labels; where they differ, a note says so.
-    `partition` holds row numbers; they become positions in the set, each picture once, in the same
-    order.
+    Rows of one file are merged into the union of their labels; where they differ, there is a note.
+
+    Args:
+        root: the folder that the names are relative to.
+        names: one per row; a file may have several rows.
+        labels: multi-hot, one row per name.
+        classes: the name of each column.
+        format: the layout's name.
+        partition: row numbers by part; they become positions in the set, each picture once, in
+            the same order.
+        notes: one line for anything that was left out or repaired so far.
+
+    Raises:
+        InputError: a name leads out of the folder, or none of the files is there.
+
     """
     names, notes = clean_names(names), list(notes)
     position: dict[str, int] = {}

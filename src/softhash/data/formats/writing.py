@@ -12,7 +12,14 @@ from softhash.files import write_whole
 
 
 def write(images: ImageSet, path: Path, *, force: bool = False) -> Path:
-    """Write a set to a folder, as its metadata.csv, or to a .csv or .jsonl file; return that."""
+    """Write a set as a table; return the path of the table.
+
+    Args:
+        images: the set.
+        path: a folder, which gets a metadata.csv, or a .csv or .jsonl file.
+        force: whether an existing table is overwritten.
+
+    """
     as_jsonl = path.suffix.lower() == ".jsonl"
     path = path if as_jsonl or path.suffix.lower() == ".csv" else path / NAMES[0]
     folder, root = path.parent.resolve(), images.root.resolve()
