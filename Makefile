@@ -9,7 +9,7 @@ PAGE_PORT ?= 8000
 .PHONY: demo page test lint docs speed clean help
 
 help:
-	@echo "make demo    see what softhash does, in a minute"
+	@echo "make demo    see what softhash does, in a minute or two"
 	@echo "make page    look at the demo's pictures in a browser"
 	@echo "make test    ruff, mypy, the import contract and pytest"
 	@echo "make docs    build the documentation into site/"

@@ -1,4 +1,4 @@
-"""Evaluation at the size of NUS-WIDE against the usual loop: one argsort a query.
+"""Evaluation at the size of NUS-WIDE against the usual loop: one argsort per query.
 
 2,100 queries × 193,734 items, 48 bits, 21 labels; MAP, WAP, ACG, NDCG, precision and recall at
 5,000 and at all. Memory is the peak above the inputs. On a machine with a CUDA device, the GPU too.
@@ -19,10 +19,10 @@ from softhash import evaluate_codes, pack
 QUERIES, ITEMS, BITS, CLASSES = 2_100, 193_734, 48, 21
 LOOP_QUERIES = 60  # the loop is linear in the queries; it is run on so many and scaled
 
-EncodedSplit = tuple[npt.NDArray[np.uint8], ...]
+Arrays = tuple[npt.NDArray[np.uint8], ...]
 
 
-def inputs() -> EncodedSplit:
+def inputs() -> Arrays:
     """Codes that follow labels, with noise, so that rankings are neither random nor perfect."""
     rng = np.random.default_rng(0)
     labels = (rng.random((QUERIES + ITEMS, CLASSES)) < 2.4 / CLASSES).astype(np.uint8)
@@ -89,7 +89,7 @@ def rows() -> list[Row]:
     return lines + _gpu_rows(sides, loop)
 
 
-def _gpu_rows(sides: EncodedSplit, loop: float) -> list[Row]:
+def _gpu_rows(sides: Arrays, loop: float) -> list[Row]:
     import torch
 
     if not torch.cuda.is_available():

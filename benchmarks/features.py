@@ -29,7 +29,7 @@ def rows() -> list[Row]:
     hasher.network.to(memory_format=torch.channels_last).eval()
     with tempfile.TemporaryDirectory() as folder:
         images = draw(Path(folder), 500, 375, PHOTOS)
-        graph = OnnxEngine(hasher._graph(), hasher._config)
+        graph = OnnxEngine(hasher._state.graph(), hasher._config)
         ready = np.zeros((graph.batch_size, SIDE, SIDE, 3), np.uint8)
         times = best_times(
             {

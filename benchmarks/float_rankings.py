@@ -23,22 +23,21 @@ from softhash.evaluation.by_distance import evaluate_distances
 from softhash.model.label_classifier import fit_label_classifier
 from softhash.training.features import compute_features
 from softhash.training.fit import build_hasher, fit
-from softhash.training.methods import METHODS, Method
+from softhash.training.methods import Method
+from softhash.training.options import Options
 from softhash.training.recipe import Recipe
 
 
 class Classifier(Method):
     """Logits of labels instead of bits."""
 
+    name = "classifier"
     activation = "identity"
 
     def forward(self, u: torch.Tensor, labels: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
         """Cross-entropy, summed over labels."""
         entropy = binary_cross_entropy_with_logits(u, labels.to(u.dtype), reduction="none")
         return entropy.sum(dim=1).mean()
-
-
-METHODS["classifier"] = Classifier  # of this benchmark alone
 
 
 def main() -> None:
@@ -54,9 +53,14 @@ def main() -> None:
     hasher = Hasher.load(given.model) if given.model else Hasher("efficientnet_lite0")
     if given.finetune:
         hasher = classifier(train, given.seed)
-    x, q, d = (compute_features(hasher, part).values for part in (train, query, database))
-    knows = fit_label_classifier(torch.from_numpy(x), torch.from_numpy(train.labels), train.classes)
-    p, r = knows.probabilities(q), knows.probabilities(d)
+    folder = Options().feature_cache
+    x, q, d = (
+        compute_features(hasher, part, cache=folder).values for part in (train, query, database)
+    )
+    fitted = fit_label_classifier(
+        torch.from_numpy(x), torch.from_numpy(train.labels), train.classes
+    )
+    p, r = fitted.probabilities(q), fitted.probabilities(d)
     mean, std = x.mean(axis=0), x.std(axis=0).clip(min=0.01 * x.std(axis=0).mean())
     rankings = {
         f"features, cosine, {4 * x.shape[1]:,} bytes": 1 - cosine(q, d),
@@ -93,8 +97,9 @@ def main() -> None:
 def classifier(train: ImageSet, seed: int) -> Hasher:
     """Fine-tune a classifier as `softhash train --finetune` would our own method."""
     ours = Recipe.with_defaults(mode="finetune", size=227, seed=seed)
-    recipe = ours.changed(method="classifier", bits=len(train.classes))
-    return fit(build_hasher(recipe), train, recipe=recipe)
+    recipe = ours.changed(method=Classifier.name, bits=len(train.classes))
+    hasher = build_hasher(recipe, method=Classifier)
+    return fit(hasher, train, method=Classifier, recipe=recipe)
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:

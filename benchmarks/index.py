@@ -25,7 +25,7 @@ from softhash.index.store import Meta
 
 ITEMS = int(os.environ.get("SOFTHASH_BENCH_ITEMS", "1_000_000"))
 BATCH, LABELS, K = 10_000, 20, 10
-SAFE_ADD, OPENING = 10.0, 1.0  # µs an item; seconds for ten times ITEMS
+SAFE_ADD, OPENING = 10.0, 1.0  # µs per item; seconds for ten times ITEMS
 
 
 def rows() -> list[Row]:
@@ -54,7 +54,7 @@ def batches(count: int) -> Iterator[tuple[Codes, list[Entry]]]:
 
 
 def fill(peers: dict[str, Peer], count: int) -> dict[str, float]:
-    """Add items to all, batches taking turns; return the microseconds an item took in each."""
+    """Add items to all, batches taking turns; return the microseconds per item of each."""
     spent = dict.fromkeys(peers, 0.0)
     for codes, entries in batches(count):
         for name, peer in peers.items():

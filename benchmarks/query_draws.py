@@ -21,8 +21,9 @@ from typing import Any
 import torch
 
 from softhash import ImageSet
-from softhash.experiments.cells import GridInputs, TrainedCell, learn, prepare
-from softhash.training.fit import Options
+from softhash.experiments.cells import TrainedCell, train_cell
+from softhash.experiments.inputs import GridInputs, prepare_inputs
+from softhash.training.options import Options
 from softhash.training.recipe import Recipe
 
 METRICS = ("map@5000", "wap@5000", "ndcg@100", "acg@100")
@@ -57,38 +58,54 @@ def main() -> None:
         for method in given.methods.split(",")
     ]
     run(recipes, given.data, given.draws, Options(device=given.device), given.output)
-    print(table(rows_of(given.output), given.methods.split(",")[0]))
+    print(table(read_draws(given.output), given.methods.split(",")[0]))
 
 
 def run(recipes: list[Recipe], data: str, draws: int, options: Options, output: Path) -> None:
-    """Train and measure the recipes that the file has no row of."""
-    finished = [Recipe(**row["recipe"]) for row in rows_of(output)]
+    """Train and measure the recipes that the file has no row of.
+
+    Args:
+        recipes: of one mode and size.
+        data: a folder.
+        draws: of queries, besides the protocol's own.
+        options: where, and what is reported.
+        output: a .jsonl file that rows are appended to.
+
+    """
+    finished = [Recipe(**row["recipe"]) for row in read_draws(output)]
     waiting = [recipe for recipe in recipes if recipe not in finished]
     if not waiting:
         return
-    material = prepare(ImageSet.read(data).split("random", seed=0), waiting[0], options)
+    inputs = prepare_inputs(ImageSet.read(data).split("random", seed=0), waiting[0], options)
     for recipe in waiting:
-        learned = learn(recipe, material, options)
-        row = {"recipe": recipe.as_dict(), "draws": measure(learned, material, draws)}
+        cell = train_cell(recipe, inputs, options)
+        row = {"recipe": recipe.as_dict(), "draws": measure(cell, inputs, draws)}
         with output.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(recipe.method, recipe.bits, recipe.seed, flush=True)
 
 
-def measure(learned: TrainedCell, material: GridInputs, draws: int) -> Draws:
-    """Measure with the queries of the protocol, and with others."""
-    unseen = torch.cat([material.query, material.database])
-    count, found = len(material.query), []
+def measure(cell: TrainedCell, inputs: GridInputs, draws: int) -> Draws:
+    """Measure with the queries of the protocol, and with others.
+
+    Args:
+        cell: that was trained on the protocol's train set.
+        inputs: of the protocol.
+        draws: besides the protocol's own.
+
+    """
+    unseen = torch.cat([inputs.query, inputs.database])
+    count, found = len(inputs.query), []
     for draw in range(draws + 1):
         order = torch.randperm(len(unseen), generator=torch.Generator().manual_seed(draw))
         drawn = unseen[order] if draw else unseen
-        sides = learned.sides(replace(material, query=drawn[:count], database=drawn[count:]))
-        metrics = sides.report(CUTS).metrics
+        redrawn = replace(inputs, query=drawn[:count], database=drawn[count:])
+        metrics = cell.encode_split(redrawn).report(CUTS).metrics
         found.append([round(metrics[name], 5) for name in METRICS])
     return found
 
 
-def rows_of(file: Path) -> list[Row]:
+def read_draws(file: Path) -> list[Row]:
     """Read the rows of a file that may not be there yet."""
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
@@ -96,8 +113,8 @@ def rows_of(file: Path) -> list[Row]:
 def table(rows: list[Row], first: str) -> str:
     """Write each method's metrics with the protocol's queries and with others, as Markdown.
 
-    The best by NDCG come first. The last column tells how far a method is from the one that it is
-    compared with, given the same queries.
+    The best by NDCG come first. The last column is the difference from the method that is compared
+    with, given the same queries.
     """
     seeds: dict[tuple[int, str], list[Draws]] = {}
     for row in rows:

@@ -75,8 +75,8 @@ def _serving(place: Path) -> Iterator[str]:
 def _by_code(address: str, place: Path) -> list[Row]:
     """Load the server, and time the same searches without one."""
     command = [sys.executable, "-m", "benchmarks._server_clients", address, str(CLIENTS)]
-    told = subprocess.run([*command, str(SECONDS)], check=True, capture_output=True, text=True)
-    load = Load.read(told.stdout)
+    done = subprocess.run([*command, str(SECONDS)], check=True, capture_output=True, text=True)
+    load = Load.read(done.stdout)
     took = np.array(load.seconds) * 1000
     case = f"{ITEMS // 1_000_000}M items by code, {CLIENTS} clients"
     middle, late = (float(np.quantile(took, share)) for share in (0.5, 0.99))
@@ -101,7 +101,7 @@ def _by_picture(address: str, hasher: Hasher) -> list[Row]:
     photo(500, 375, np.random.default_rng(0)).save(file, "JPEG", quality=90)
     data = file.getvalue()
     pixels = np.asarray(open_image(data, size=hasher.size))[np.newaxis]
-    engine = hasher._engine("cpu", False)
+    engine = hasher._state.engine("cpu")
     connection = http.client.HTTPConnection(urlsplit(address).netloc)
     head = b'--b\r\nContent-Disposition: form-data; name="image"; filename="a.jpg"\r\n\r\n'
     body = head + data + b"\r\n--b--\r\n"

@@ -18,6 +18,7 @@ from softhash.model.hasher import Hasher
 from softhash.training.loop import make_run, train
 from softhash.training.methods import create
 from softhash.training.recipe import Recipe
+from softhash.training.torch_state import preserve_torch_state
 
 ITEMS, SIDE, BATCH, BITS, CLASSES = 4000, 227, 128, 48, 20
 TARGETS = {"alexnet": 25_000, "efficientnet_lite0": 16_000}
@@ -50,17 +51,18 @@ def _network(name: str) -> Any:
 
 
 def _real_loop(name: str, pixels: torch.Tensor, labels: torch.Tensor, epochs: int = 12) -> float:
-    """Return the best pictures a second of an epoch, as the loop itself tells it."""
+    """Return the best pictures per second of an epoch, as the loop itself reports them."""
     device = torch.device("cuda")
     recipe = Recipe.with_defaults(mode="finetune", epochs=epochs, augment=False, average=0.0)
-    run = make_run(_network(name), create("idhn", BITS, CLASSES), recipe, device)
-    told: list[dict[str, Any]] = []
-    train(run, recipe, pixels.to(device), labels.to(device), watch=told.append)
-    return max(float(figures["pictures_per_second"]) for figures in told)
+    epochs_seen: list[dict[str, Any]] = []
+    with preserve_torch_state(device):
+        run = make_run(_network(name), create("idhn", BITS, CLASSES), recipe, device)
+        train(run, recipe, pixels.to(device), labels.to(device), on_epoch=epochs_seen.append)
+    return max(float(figures["pictures_per_second"]) for figures in epochs_seen)
 
 
 def _bare_pass(name: str, pixels: torch.Tensor, steps: int = 30) -> float:
-    """Return pictures a second of forward and backward alone, captured, on one batch."""
+    """Return pictures per second of forward and backward alone, captured, on one batch."""
     network = _network(name).cuda().to(memory_format=torch.channels_last).train()
     for module in network.modules():
         if isinstance(module, nn.BatchNorm2d):
@@ -85,7 +87,7 @@ def _bare_pass(name: str, pixels: torch.Tensor, steps: int = 30) -> float:
 
 
 def _usual_loop(name: str, pixels: torch.Tensor, labels: torch.Tensor) -> float:
-    """Return pictures a second of the loop most repositories have."""
+    """Return pictures per second of the loop most repositories have."""
     network = _network(name).cuda().train()
     method = create("idhn", BITS, CLASSES)
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-5)

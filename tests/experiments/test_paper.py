@@ -11,7 +11,7 @@ from softhash.experiments.paper import Printed, content, data_set, printed, prin
 PAPER = Path(os.environ.get("SOFTHASH_TEST_DATA", "")) / "paper.tex"
 
 
-def test_splits_are_told_by_their_counts():
+def test_data_sets_are_recognised_by_their_counts():
     voc = {"classes": 20, "queries": 1000, "database": 12125, "database_without_labels": 18}
     assert data_set(voc) == "voc2012"
     assert data_set(voc | {"database": 12100}) == "voc2012"

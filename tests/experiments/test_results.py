@@ -3,7 +3,7 @@ import json
 import pytest
 
 from softhash.errors import InputError
-from softhash.experiments.results import read_results
+from softhash.experiments.results import append_row, read_results, read_rows
 
 ROW = {"recipe": {"bits": 12, "seed": 0}, "metrics": {"map@all": 0.5}, "contract": {"split": "ab"}}
 
@@ -36,19 +36,38 @@ def test_of_equal_recipes_the_last_row_counts(tmp_path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (["a list"], "row 1 is no result"),
-        ({"recipe": {}}, "row 1 is no result .* 'metrics'"),
-        (ROW | {"recipe": {"bitz": 12}}, "row 1 is no result .* 'bitz'"),
-        (ROW | {"contract": {}}, "row 1 is no result .* 'split'"),
+        (["a list"], "row 1 is not a result"),
+        ({"recipe": {}}, "row 1 is not a result .* 'metrics'"),
+        (ROW | {"recipe": {"bitz": 12}}, "row 1 is not a result .* 'bitz'"),
+        (ROW | {"contract": {}}, "row 1 is not a result .* 'split'"),
     ],
 )
-def test_what_is_no_row_is_named(row, message, tmp_path):
+def test_what_is_not_a_row_is_named(row, message, tmp_path):
     with pytest.raises(InputError, match=message):
         read_results(write(tmp_path / "r.jsonl", row))
 
 
-def test_nothing_to_read_is_said(tmp_path):
+def test_a_folder_without_rows_raises(tmp_path):
     with pytest.raises(InputError, match="has no rows of results"):
         read_results(tmp_path)
     with pytest.raises(InputError, match=r"no.jsonl does not exist"):
         read_results(tmp_path / "no.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("before", "rows"),
+    [
+        (None, []),
+        ("", []),
+        (json.dumps(ROW) + "\n", [ROW]),
+        (json.dumps(ROW), [ROW]),  # whole, but its end of line was lost
+        (json.dumps(ROW) + "\n" + json.dumps(ROW)[:20], [ROW]),
+        (json.dumps(ROW)[:20], []),
+    ],
+)
+def test_a_row_is_appended_on_a_line_of_its_own_whatever_was_cut_off(before, rows, tmp_path):
+    path = tmp_path / "r.jsonl"
+    if before is not None:
+        path.write_text(before)
+    append_row(path, ROW | {"added": True})
+    assert read_rows(path) == [*rows, ROW | {"added": True}]

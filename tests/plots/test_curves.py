@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from softhash.data.image_set import image_size
+from softhash.data.decoding import image_size
 from softhash.errors import MissingExtraError
 from softhash.plots import curves_figure, save_figure
 
@@ -18,7 +18,7 @@ def test_a_figure_has_a_panel_for_each_metric_and_a_line_for_each_name(tmp_path)
         assert list(panel.lines[0].get_ydata()) == CURVES[metric]
         assert list(panel.lines[0].get_xdata()) == CURVES["n"]
     save_figure(figure, tmp_path / "curves.png")
-    assert image_size(tmp_path / "curves.png")[0] > 500
+    assert image_size(tmp_path / "curves.png")[1] > 500
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):

@@ -4,7 +4,8 @@ import pytest
 from made_rows import made_row
 
 from softhash.plots.groups import group_rows
-from softhash.plots.styles import NAMES, assign_styles
+from softhash.plots.styles import assign_styles
+from softhash.training.methods import METHODS
 
 pytest.importorskip("matplotlib")
 
@@ -49,7 +50,7 @@ def test_the_legend_of_bits_is_in_the_order_of_the_lines(group):
     assert list(line.get_ydata()) == pytest.approx([0.662, 0.698])
 
 
-def test_bars_have_the_values_length(group):
+def test_a_bar_is_as_long_as_its_value(group):
     first, panel = bars_figure(group, "wap", "5000", "stable").axes
     assert [bar.get_width() for bar in panel.patches] == pytest.approx([0.688, 0.588, 0.388])
     assert [text.get_text() for text in first.get_yticklabels()] == ["IDHN", "DHN", "LSH"]
@@ -77,7 +78,8 @@ def test_the_same_results_give_the_same_bytes(group, tmp_path, suffix):
 
 
 def test_a_method_looks_the_same_in_every_figure_and_unlike_all_others():
-    alone = [assign_styles([name])[0] for name in NAMES]
-    assert assign_styles(list(NAMES)) == alone
-    assert len(set(alone)) == len(NAMES)
+    alone = [assign_styles([name])[0] for name in METHODS]
+    assert assign_styles(list(METHODS)) == alone
+    assert len(set(alone)) == len(METHODS)
+    assert len(set(assign_styles([*METHODS, "new", "newer"]))) == len(METHODS) + 2
     assert len(set(assign_styles(["idhn", "idhn", "new", "newer"]))) == 4

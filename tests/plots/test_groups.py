@@ -1,8 +1,6 @@
 from made_rows import made_row
 
 from softhash.plots.groups import group_rows
-from softhash.plots.styles import SHALLOW
-from softhash.training.methods import METHODS, Shallow
 
 
 def test_methods_stand_in_the_papers_order_and_unknown_ones_last():
@@ -32,10 +30,6 @@ def test_shallow_methods_stand_beside_those_fine_tuned_on_the_same_network():
     assert group.title == "VOC2012, fine-tuned"
     apart = [made_row(method="lsh"), made_row(size=227)]  # another size; a deep method
     assert len(group_rows([*apart, *tuned])) == 2
-
-
-def test_shallow_are_those_that_are_fitted_to_features():
-    assert set(SHALLOW) == {n for n, kind in METHODS.items() if issubclass(kind, Shallow)}
 
 
 def test_a_split_unlike_the_papers_is_named_by_its_collection():

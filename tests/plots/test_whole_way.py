@@ -12,15 +12,17 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from softhash.data import scenes
-from softhash.data.image_set import ImageSet, image_size
+from softhash.data.decoding import image_size
+from softhash.data.image_set import ImageSet
 from softhash.errors import InputError, MissingExtraError, UsageError
-from softhash.experiments.cells import curve_points, expand, run_grid
+from softhash.experiments.cells import curve_points
+from softhash.experiments.grid import expand, run_grid
 from softhash.experiments.results import read_results
 from softhash.plots.contact_sheet import frame_colour
 from softhash.plots.groups import group_rows
 from softhash.plots.retrieval import Answer, find_answers, list_queries, retrieval_sheet
 from softhash.plots.writing import Choice, write_report
-from softhash.training.fit import Options
+from softhash.training.options import Options
 
 METHODS = ["idhn", "idhn-fine-ce", "idhn-coarse-mse"]
 
@@ -71,10 +73,12 @@ def test_rows_hold_what_figures_need(results, images):
 
 
 def test_tables_figures_and_page_are_written(results, images, tmp_path):
-    said = []
-    choice = Choice(("all", "100"), formats=("png", "svg", "pdf"), images=images, notes=said.append)
+    warned = []
+    choice = Choice(
+        ("all", "100"), formats=("png", "svg", "pdf"), images=images, warn=warned.append
+    )
     files = write_report(read_results(results), tmp_path / "out", choice)
-    assert said == []
+    assert warned == []
     assert sorted(path.name for path in files) == sorted(
         path.name for path in (tmp_path / "out").iterdir()
     )
@@ -87,7 +91,7 @@ def test_tables_figures_and_page_are_written(results, images, tmp_path):
     # A best value in each of two columns; but ACG of the whole database is the same for all.
     assert markdown.count("**") >= 2 * 2 * 6
     assert "**" not in markdown[markdown.index("### ACG@all") : markdown.index("### NDCG")]
-    assert image_size(tmp_path / "out" / "scenes-frozen-curves.png")[0] > 800
+    assert image_size(tmp_path / "out" / "scenes-frozen-curves.png")[1] > 800
     page = (tmp_path / "out" / "report.html").read_text()
     assert page.count("<img ") == len(drawn) + 2
     assert not re.search(r'(src|href)="(?!data:|#)', page), "the page needs nothing beside itself"
@@ -99,23 +103,23 @@ def test_nothing_is_overwritten_unless_forced(results, tmp_path):
     rows = read_results(results)
     first = write_report(rows, tmp_path, Choice(("all",), formats=("svg",)))
     before = {path: path.read_bytes() for path in first}
-    with pytest.raises(InputError, match=r"report\.html exists; to overwrite it, use --force"):
+    with pytest.raises(InputError, match=r"report\.html exists; to overwrite it, pass force=True"):
         write_report(rows, tmp_path, Choice(("all",)))
     again = write_report(rows, tmp_path, Choice(("all",), formats=("svg",), force=True))
     assert {path: path.read_bytes() for path in again} == before
 
 
-def test_rows_without_curves_and_without_pictures_leave_figures_out_and_say_so_once(
+def test_rows_without_curves_and_without_pictures_leave_figures_out_and_warn_once(
     results, tmp_path
 ):
     rows = [{k: v for k, v in row.items() if k != "curves"} for row in read_results(results)]
-    said = []
-    files = write_report(rows, tmp_path, Choice(("all",), notes=said.append))
+    warned = []
+    files = write_report(rows, tmp_path, Choice(("all",), warn=warned.append))
     assert not [path for path in files if "curves" in path.name or "nearest" in path.name]
-    assert len(said) == 2
-    assert "without curves" in said[0]
-    assert "--data" in said[1]
-    assert said[0] in (tmp_path / "report.html").read_text()
+    assert len(warned) == 2
+    assert "without curves" in warned[0]
+    assert "when the collection is given" in warned[1]
+    assert warned[0] in (tmp_path / "report.html").read_text()
 
 
 def test_an_unknown_format_is_refused(results, tmp_path):
@@ -157,12 +161,12 @@ def test_a_cell_whose_inputs_cannot_be_made_is_reported_and_the_rest_is_done(
     images, results, tmp_path
 ):
     content = {"hidden": 0, "epochs": 1, "bits": 8, "grid": {"backbone": ["absent", "tiny"]}}
-    file, said = tmp_path / "r.jsonl", []
+    file, warned = tmp_path / "r.jsonl", []
     whole = json.dumps(read_results(results)[0])
     file.write_text(whole + "\n" + whole[:50])  # as if the last run had been cut off
-    options = Options(device="cpu", cache=results / "cache", warn=said.append)
+    options = Options(device="cpu", cache=results / "cache", warn=warned.append)
     failed = run_grid(expand(content), images.split("random", seed=0), file, options)
-    assert failed == said
+    assert failed == warned
     assert "unknown backbone 'absent'" in failed[0]
     assert [row["recipe"]["backbone"] for row in read_results(file)] == ["tiny", "tiny"]
     assert read_results(file)[1]["hits"] == []

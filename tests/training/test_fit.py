@@ -10,10 +10,14 @@ from softhash import InputError, UsageError
 from softhash.data import scenes
 from softhash.data.image_set import ImageSet
 from softhash.evaluation.evaluate import evaluate
-from softhash.experiments.cells import expand, read_rows, run_grid
+from softhash.experiments.grid import expand, run_grid
+from softhash.experiments.results import read_rows
 from softhash.model.hasher import Hasher
 from softhash.training import finetune
-from softhash.training.fit import Options, build_hasher, fit, fit_features
+from softhash.training.features import compute_features
+from softhash.training.fit import build_hasher, fit, fit_features
+from softhash.training.methods.idhn import IDHN
+from softhash.training.options import Options
 from softhash.training.recipe import Recipe
 
 pytestmark = pytest.mark.usefixtures("tiny_backbone")
@@ -81,8 +85,8 @@ def test_fine_tuning_goes_on_with_the_anchors_that_the_head_was_warmed_up_with(
         trained(network, method, *rest)
         seen.append((before, method.places.detach().clone()))
 
-    trained = finetune.carry_out
-    monkeypatch.setattr(finetune, "carry_out", run)
+    trained = finetune.run_training
+    monkeypatch.setattr(finetune, "run_training", run)
     chosen = recipe(mode="finetune", epochs=1, warm_up=2, teacher_zoom=0.0)
     fit(build_hasher(chosen), images, recipe=chosen, options=options)
     warmed, whole = seen
@@ -101,6 +105,26 @@ def test_features_are_computed_once(images, options):
     assert calls == [len(images)]
 
 
+def test_features_are_kept_where_the_options_name_and_nowhere_without_a_folder(
+    images, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    hasher = build_hasher(recipe())
+    found = compute_features(hasher, images, device="cpu")
+    assert found.values.shape == (len(images), 12)
+    assert list(tmp_path.iterdir()) == []
+    chosen = recipe(epochs=1)
+    for options, folder in (
+        (Options(device="cpu", cache=tmp_path / "mine"), tmp_path / "mine"),
+        (Options(device="cpu"), tmp_path / "home" / "softhash" / "features"),
+    ):
+        fit(build_hasher(chosen), images, recipe=chosen, options=options)
+        assert options.feature_cache == folder
+        assert any(folder.iterdir())
+    cached = compute_features(hasher, images, device="cpu", cache=tmp_path / "mine")
+    assert np.array_equal(cached.values, found.values)
+
+
 def test_pictures_that_cannot_be_used_are_left_out_and_named(tmp_path, options):
     scenes.write(tmp_path / "photos", count=30, size=48, workers=1)
     (tmp_path / "photos" / "scene-00003.png").write_bytes(b"no picture")
@@ -108,12 +132,12 @@ def test_pictures_that_cannot_be_used_are_left_out_and_named(tmp_path, options):
     labels = images.labels.copy()
     labels[5] = 0
     images = ImageSet(images.root, images.file_names, labels, images.classes)
-    said = []
-    options.notes = said.append
+    warned = []
+    options.warn = warned.append
     chosen = recipe(epochs=1)
     fit(build_hasher(chosen), images, recipe=chosen, options=options)
-    assert "1 pictures without labels are left out" in said
-    assert any("scene-00003.png" in line for line in said)
+    assert "1 pictures without labels are left out" in warned
+    assert any("scene-00003.png" in line for line in warned)
 
 
 def test_labels_that_teach_nothing_are_refused(images, options):
@@ -124,7 +148,7 @@ def test_labels_that_teach_nothing_are_refused(images, options):
         fit(build_hasher(recipe()), images.select([0]), recipe=recipe(), options=options)
 
 
-def test_a_class_without_pictures_is_no_obstacle(images, options):
+def test_a_class_without_pictures_does_not_stop_training(images, options):
     labels = np.pad(images.labels, ((0, 0), (0, 1)))
     wider = ImageSet(images.root, images.file_names, labels, (*images.classes, "unicorn"))
     hasher = fit(build_hasher(recipe(epochs=1)), wider, recipe=recipe(epochs=1), options=options)
@@ -161,21 +185,32 @@ def test_a_grid_keeps_what_is_finished_and_reports_what_fails(images, options, t
     }  # fmt: skip
     results = tmp_path / "results.jsonl"
     recipes = expand(content)
-    told = []
-    assert run_grid(recipes[:3], split, results, options, on_cell=lambda *a: told.append(a)) == []
+    seen = []
+    assert run_grid(recipes[:3], split, results, options, on_cell=lambda *a: seen.append(a)) == []
     with results.open("a") as file:
         file.write('{"cut off')
     assert len(read_rows(results)) == 3
     results.write_text("".join(json.dumps(row) + "\n" for row in read_rows(results)))
     bad = recipes[3].changed(settings={"alpha": "five"})
-    failed = run_grid([*recipes, bad], split, results, options, on_cell=lambda *a: told.append(a))
+    failed = run_grid([*recipes, bad], split, results, options, on_cell=lambda *a: seen.append(a))
     assert len(failed) == 1
     assert "idhn-fine-ce, 16 bits, seed 0" in failed[0]
-    assert [call[0] for call in told] == [1, 2, 3, 4]
+    assert [call[0] for call in seen] == [1, 2, 3, 4]
     rows = read_rows(results)
     assert len(rows) == 4
     assert all(row["contract"]["split"] == split.sha256 for row in rows)
     assert all(0 < row["metrics"]["map@all"] <= 1 for row in rows)
+
+
+def test_the_traceback_of_a_failed_cell_is_logged(images, options, tmp_path, caplog):
+    bad = recipe(epochs=1, method="idhn", settings={"alpha": "five"})
+    results = tmp_path / "results.jsonl"
+    with caplog.at_level("DEBUG", logger="softhash"):
+        (failed,) = run_grid([bad], images.split("random", seed=0), results, options)
+    (record,) = [one for one in caplog.records if one.exc_info]
+    assert record.levelname == "DEBUG"
+    assert str(record.exc_info[1]) in failed
+    assert "Traceback" in caplog.text
 
 
 @pytest.mark.parametrize("mode", ["frozen", "finetune"])
@@ -207,14 +242,16 @@ def test_a_fitted_head_is_saved_and_encodes_the_same(images, options, tmp_path, 
     assert len(np.unique(codes, axis=0)) > 1
 
 
-def test_a_shallow_method_is_not_fine_tuned_and_says_so_before_any_work(images, options):
+def test_fine_tuning_a_shallow_method_raises_before_any_work(images, options):
     chosen = recipe(method="itq", mode="finetune")
     options.progress = lambda done, total: pytest.fail("pictures were decoded")
     for attempt in (
         lambda: build_hasher(chosen),
         lambda: fit(build_hasher(recipe()), images, recipe=chosen, options=options),
     ):
-        with pytest.raises(UsageError, match="itq is fitted to features; use --frozen"):
+        with pytest.raises(
+            UsageError, match="itq is fitted to features; train it with mode = 'frozen'"
+        ):
             attempt()
 
 
@@ -231,3 +268,27 @@ def test_labels_of_pictures_are_learned_with_their_codes(images, options, mode):
 
 def surprise(probabilities, labels):
     return -np.log(np.where(labels, probabilities, 1 - probabilities)).mean()
+
+
+class Narrow(IDHN):
+    """A method that nobody registered."""
+
+    name = "narrow"
+    defaults = {"frozen": {"epochs": 2, "hidden": 5}}  # noqa: RUF012
+
+
+def test_a_class_is_trained_without_being_registered(images, options):
+    hasher = fit(Hasher("tiny", 8), images, method=Narrow, options=options)
+    assert hasher.config["hidden"] == 5
+    with pytest.raises(UsageError, match="unknown method 'narrow'"):
+        fit(Hasher("tiny", 8), images, method="narrow", options=options)
+    chosen = recipe(method="narrow", epochs=1)  # the class wins over the name
+    assert fit(Hasher("tiny", 8), images, method=Narrow, recipe=chosen, options=options).bits == 8
+    built = build_hasher(chosen, method=Narrow)
+    assert fit(built, images, method=Narrow, recipe=chosen, options=options).bits == 16
+
+
+def test_embeddings_cannot_be_fine_tuned():
+    features, labels = np.eye(6, dtype=np.float32), np.eye(6, dtype=np.uint8)
+    with pytest.raises(UsageError, match="embeddings have no network to fine-tune"):
+        fit_features(Hasher.from_features(6, 8), features, labels, recipe=recipe(mode="finetune"))

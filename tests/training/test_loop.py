@@ -10,17 +10,18 @@ from torch import nn
 
 from softhash import InputError, UsageError
 from softhash.errors import DivergedError
+from softhash.training.augment import augment
 from softhash.training.checkpoint import load_checkpoint, save_checkpoint
 from softhash.training.loop import check_trainable, make_run, train
 from softhash.training.methods import create
 from softhash.training.recipe import Recipe
-from softhash.training.step import Average, augmented
+from softhash.training.step import Average
 
 CPU = torch.device("cpu")
 RECIPE = Recipe.with_defaults(bits=8, epochs=4, batch_size=16, average=0.9, settings={})
 
 
-def material(n=50):
+def toy_set(n=50):
     generator = torch.Generator().manual_seed(0)
     labels = (torch.rand(n, 5, generator=generator) < 0.4).to(torch.uint8)
     features = labels.float() @ torch.randn(5, 12, generator=generator)
@@ -30,7 +31,7 @@ def material(n=50):
 def fresh(recipe=RECIPE, method="idhn"):
     torch.manual_seed(recipe.seed)
     method = create(method, 8, 5)
-    method.start(material()[1])
+    method.start(toy_set()[1])
     head = nn.Sequential(nn.Dropout(0.3), nn.Linear(12, method.width), nn.Softsign())
     return make_run(head, method, recipe, CPU)
 
@@ -44,26 +45,26 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others():
     for seed in (0, 0, 1):
         recipe = RECIPE.changed(seed=seed)
         run = fresh(recipe)
-        train(run, recipe, *material())
+        train(run, recipe, *toy_set())
         runs.append(weights(run))
     assert torch.equal(runs[0], runs[1])
     assert not torch.equal(runs[0], runs[2])
 
 
-def test_the_loss_falls_and_is_told():
-    told = []
+def test_the_loss_falls_and_is_reported():
+    epochs = []
     recipe = RECIPE.changed(epochs=20, head_rate=0.03)
-    train(fresh(recipe), recipe, *material(), watch=told.append)
-    assert told[-1]["loss"] < 0.9 * told[0]["loss"]
-    assert told[-1]["step"] == told[-1]["steps"] == 20 * 50 // 16
-    assert all(figures["pictures_per_second"] > 0 for figures in told)
+    train(fresh(recipe), recipe, *toy_set(), on_epoch=epochs.append)
+    assert epochs[-1]["loss"] < 0.9 * epochs[0]["loss"]
+    assert epochs[-1]["step"] == epochs[-1]["steps"] == 20 * 50 // 16
+    assert all(figures["pictures_per_second"] > 0 for figures in epochs)
 
 
 def test_threads_never_change_the_sums():
     """Without care, one run of DQN in ten or so was another's in all but the last bits."""
     runs = [fresh(method="dqn") for _ in range(60)]
     for run in runs:
-        train(run, RECIPE, *material())
+        train(run, RECIPE, *toy_set())
     assert all(torch.equal(weights(run), weights(runs[0])) for run in runs)
     assert not torch.are_deterministic_algorithms_enabled()
 
@@ -74,7 +75,7 @@ def test_a_run_interrupted_within_a_step_ends_like_one_that_was_not(
     tmp_path, monkeypatch, stop, method
 ):
     whole = fresh(method=method)
-    train(whole, RECIPE, *material())
+    train(whole, RECIPE, *toy_set())
 
     run, path = fresh(method=method), tmp_path / "checkpoint.safetensors"
     original = run.optimiser.step
@@ -88,7 +89,7 @@ def test_a_run_interrupted_within_a_step_ends_like_one_that_was_not(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            train(run, RECIPE, *material(), checkpoint=lambda r: save_checkpoint(path, r, RECIPE))
+            train(run, RECIPE, *toy_set(), checkpoint=lambda r: save_checkpoint(path, r, RECIPE))
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
@@ -96,7 +97,7 @@ def test_a_run_interrupted_within_a_step_ends_like_one_that_was_not(
     again = fresh(method=method)
     load_checkpoint(path, again, RECIPE)
     assert again.step == stop + 1
-    train(again, RECIPE, *material())
+    train(again, RECIPE, *toy_set())
     assert torch.equal(weights(again), weights(whole))
 
 
@@ -106,12 +107,12 @@ def test_a_checkpoint_of_another_recipe_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"another recipe: head_rate was 0\.003, and is now 0\.1"):
         load_checkpoint(path, fresh(), RECIPE.changed(head_rate=0.1))
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(InputError, match="no checkpoint that can be read"):
+    with pytest.raises(InputError, match="cannot be read as a checkpoint"):
         load_checkpoint(path, fresh(), RECIPE)
 
 
-def test_a_loss_that_is_no_number_stops_the_run_and_is_named():
-    features, labels = material()
+def test_a_loss_that_is_not_finite_stops_the_run_and_is_named():
+    features, labels = toy_set()
     features[7] = float("nan")
     with pytest.raises(DivergedError, match=r"the loss is nan at step \d; its batch was"):
         train(fresh(), RECIPE, features, labels)
@@ -142,15 +143,15 @@ def test_average_is_the_running_mean_and_swaps():
 def test_augmentation_keeps_shape_and_range_and_changes_pixels():
     pixels = torch.randint(0, 256, (6, 20, 20, 3), dtype=torch.uint8)
     torch.manual_seed(0)
-    first = augmented(pixels)
+    first = augment(pixels)
     assert first.shape == pixels.shape
     assert first.min() >= 0
     assert first.max() <= 255
     torch.manual_seed(0)
-    assert torch.equal(first, augmented(pixels))
+    assert torch.equal(first, augment(pixels))
     assert (first - pixels.float()).abs().mean() > 1
     flat = torch.full((2, 9, 9, 3), 100, dtype=torch.uint8)
-    spread = augmented(flat)
+    spread = augment(flat)
     assert spread.std(dim=(1, 2, 3)).max() < 1e-3  # a plain picture stays plain
     assert ((spread >= 79) & (spread <= 121)).all()
 
@@ -160,7 +161,7 @@ def test_augmentation_zooms_both_ways_and_mirrors():
     picture[:, 17:23, 17:23] = 200  # in the middle, where no border is mirrored
     picture[:, 17:23, 17:20, 0] = 0  # the left half is not red
     torch.manual_seed(0)
-    seen = augmented(picture.expand(500, -1, -1, -1))
+    seen = augment(picture.expand(500, -1, -1, -1))
     area = seen[..., 1].sum((1, 2)) / seen[..., 1].amax((1, 2)) / 36
     larger, smaller = (area > 1.2).float().mean(), (area < 1 / 1.2).float().mean()
     assert 0.2 < larger < 0.5

@@ -1,7 +1,18 @@
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from softhash import InputError, UsageError
 from softhash.training.recipe import Recipe
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))  # all that a file can hold
+VALUES = st.recursive(
+    st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=5,
+)
 
 
 def test_a_recipe_goes_to_toml_and_back(tmp_path):
@@ -9,6 +20,39 @@ def test_a_recipe_goes_to_toml_and_back(tmp_path):
     (tmp_path / "r.toml").write_text(recipe.to_toml())
     assert Recipe.read(tmp_path / "r.toml") == recipe
     assert Recipe.read(tmp_path / "r.toml", bits=12) == recipe.changed(bits=12)
+
+
+@given(
+    settings=st.dictionaries(TEXT, VALUES, max_size=4),
+    weights=TEXT,
+    rate=st.floats(0, allow_nan=False),
+)
+def test_any_recipe_goes_to_toml_and_back(tmp_path_factory, settings, weights, rate):
+    recipe = Recipe.with_defaults(settings=settings, weights=weights, head_rate=rate)
+    file = tmp_path_factory.mktemp("recipe") / "r.toml"
+    file.write_bytes(recipe.to_toml().encode())
+    assert Recipe.read(file) == recipe
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"picture": "🐈\x00\\"}, {"two words": 1}, {"rate": math.inf}, {"": {"é": [1.5, "x"]}}],
+    ids=["emoji", "spaces", "infinity", "nested"],
+)
+def test_settings_that_need_care_go_to_toml_and_back(settings, tmp_path):
+    (tmp_path / "r.toml").write_bytes(Recipe.with_defaults(settings=settings).to_toml().encode())
+    assert Recipe.read(str(tmp_path / "r.toml")).settings == settings
+
+
+def test_a_value_that_is_not_a_number_is_written_as_such(tmp_path):
+    recipe = Recipe.with_defaults(settings={"alpha": math.nan})
+    (tmp_path / "r.toml").write_text(recipe.to_toml())
+    assert math.isnan(Recipe.read(tmp_path / "r.toml").settings["alpha"])
+
+
+def test_a_setting_that_toml_cannot_hold_raises():
+    with pytest.raises(UsageError, match="cannot be written as TOML"):
+        Recipe.with_defaults(settings={"bins": None}).to_toml()
 
 
 @pytest.mark.parametrize(
@@ -32,7 +76,7 @@ def test_wrong_values_are_named(values, message):
         Recipe.with_defaults(**values)
 
 
-def test_files_that_are_no_recipe_are_named(tmp_path):
+def test_files_that_are_not_recipes_are_named(tmp_path):
     (tmp_path / "bad.toml").write_text("bits = = 3")
     with pytest.raises(InputError, match=r"bad\.toml is not TOML"):
         Recipe.read(tmp_path / "bad.toml")

@@ -14,7 +14,8 @@ from softhash.data import scenes
 from softhash.data.image_set import ImageSet
 from softhash.data.pixels import load_all
 from softhash.training import finetune
-from softhash.training.fit import Options, build_hasher, fit
+from softhash.training.fit import build_hasher, fit
+from softhash.training.options import Options
 from softhash.training.recipe import Recipe
 from softhash.training.teacher import WEIGHT, Teacher, check_upsampling, with_upsampling
 
@@ -57,14 +58,14 @@ def test_the_loss_is_the_squared_distance_in_deviations_as_a_share_of_the_first(
     pixels = torch.randint(0, 256, (40, 32, 32, 3), dtype=torch.uint8)
     with torch.no_grad():
         wanted = network.features(pixels)
-    pupils = wanted + torch.randn(40, 12)
-    teacher = Teacher(network, wanted, pupils)
+    student = wanted + torch.randn(40, 12)
+    teacher = Teacher(network, wanted, student)
     assert teacher.loss(wanted[:7], pixels[:7]) == 0
-    assert teacher.loss(pupils, pixels).item() == pytest.approx(WEIGHT, rel=1e-4)
+    assert teacher.loss(student, pixels).item() == pytest.approx(WEIGHT, rel=1e-4)
     features = torch.randn(7, 12, requires_grad=True)
     std = wanted.numpy().std(axis=0)
     std = np.maximum(std, 0.25 * std.mean())
-    first = np.mean(((pupils.numpy() - wanted.numpy()) / std) ** 2)
+    first = np.mean(((student.numpy() - wanted.numpy()) / std) ** 2)
     off = np.mean(((features.detach().numpy() - wanted[:7].numpy()) / std) ** 2)
     loss = teacher.loss(features, pixels[:7])
     assert loss.item() == pytest.approx(WEIGHT * off / first, rel=1e-4)
@@ -75,12 +76,12 @@ def test_the_loss_is_the_squared_distance_in_deviations_as_a_share_of_the_first(
 
 def test_features_that_hardly_ever_speak_do_not_shout_the_others_down(network):
     """As drawn pictures have them: one in a hundred made up nearly all of the distance."""
-    wanted, pupils = torch.randn(60, 12), torch.randn(60, 12)
+    wanted, student = torch.randn(60, 12), torch.randn(60, 12)
     wanted[:, 3] = 1e-5 * torch.randn(60)
-    teacher = Teacher(network, wanted, pupils)
-    one = pupils.clone()
+    teacher = Teacher(network, wanted, student)
+    one = student.clone()
     one[:, 3] = wanted[:, 3]
-    whole, without = teacher._distance(pupils, wanted), teacher._distance(one, wanted)
+    whole, without = teacher._distance(student, wanted), teacher._distance(one, wanted)
     assert (whole - without) / whole < 0.6
     same = Teacher(network, torch.ones(5, 12), torch.ones(5, 12))
     assert same.loss(torch.zeros(1, 12), plain(32)[:1]).isfinite()
@@ -91,9 +92,9 @@ def test_the_teacher_is_trained_first_and_features_come_nearer_to_its_own(images
     monkeypatch.setattr("softhash.training.teacher.WEIGHT", 10.0)
     taught, teachers = {}, []
 
-    def hired(network, features, pupils):
+    def hired(network, features, student):
         teachers.append(network)
-        return Teacher(network, features, pupils)
+        return Teacher(network, features, student)
 
     monkeypatch.setattr(finetune, "Teacher", hired)
     for teacher_zoom in (0.0, 1.5):
@@ -105,28 +106,28 @@ def test_the_teacher_is_trained_first_and_features_come_nearer_to_its_own(images
     start = build_hasher(Recipe.with_defaults(**TAUGHT)).network.backbone
     moved = zip(start.parameters(), teachers[0].backbone.parameters(), strict=True)
     assert any(not torch.equal(a, b) for a, b in moved)
-    pixels = load_all(images, 32)
+    pixels = load_all(images, 32, cache=None)
     with torch.no_grad():
         wanted = teachers[0].features(torch.from_numpy(pixels[pixels.readable]))
     off = {teacher_zoom: (found - wanted).square().mean() for teacher_zoom, found in taught.items()}
     assert off[1.5] < 0.7 * off[0.0]
 
 
-def test_both_halves_are_told_as_one_run(images):
-    told = []
+def test_both_halves_are_reported_as_one_run(images):
+    reported = []
     recipe = Recipe.with_defaults(**TAUGHT, batch_size=16)
     fit(
         build_hasher(recipe),
         images,
         recipe=recipe,
-        options=Options(device="cpu", on_epoch=told.append),
+        options=Options(device="cpu", on_epoch=reported.append),
     )
-    epochs = [figures["epoch"] for figures in told]
+    epochs = [figures["epoch"] for figures in reported]
     assert epochs == sorted(epochs)
     assert set(epochs) == set(range(1, 7))
-    steps = [figures["step"] for figures in told]
+    steps = [figures["step"] for figures in reported]
     assert steps == sorted(set(steps))
-    assert steps[-1] == told[-1]["steps"] == told[0]["steps"] == 2 * (3 * 60 // 16)
+    assert steps[-1] == reported[-1]["steps"] == reported[0]["steps"] == 2 * (3 * 60 // 16)
 
 
 @pytest.mark.parametrize("stop", [1, 2, 4, 5])  # epochs: within the teacher's, its last, and after
@@ -139,11 +140,11 @@ def test_a_run_resumed_in_either_half_ends_like_one_that_was_not_stopped(images,
         if figures["epoch"] >= stop:
             raise KeyboardInterrupt
 
-    options.watch = interrupt
+    options.on_epoch = interrupt
     with pytest.raises(KeyboardInterrupt):
         fit(build_hasher(recipe), images, recipe=recipe, options=options)
     seen = []
-    options.watch, options.resume = lambda figures: seen.append(figures["epoch"]), True
+    options.on_epoch, options.resume = lambda figures: seen.append(figures["epoch"]), True
     again = fit(build_hasher(recipe), images, recipe=recipe, options=options)
     assert min(seen) > stop
     assert np.array_equal(again.outputs(images), whole.outputs(images))
@@ -217,7 +218,7 @@ class OneSize(nn.Module):
         return x.mean((2, 3))
 
 
-def test_a_backbone_of_one_size_is_told_and_the_way_out(network):
+def test_a_backbone_of_one_size_raises_with_the_way_out(network):
     network.backbone = OneSize()
     with pytest.raises(
         UsageError, match=r"vit does not take upsampled .*is not 32.* teacher_zoom = 0"

@@ -3,14 +3,12 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from softhash.cli._collection import read_collection, split_collection
 from softhash.cli._output import fail, say, warn
-
-if TYPE_CHECKING:
-    from softhash.data.image_set import ImageSet
 
 
 def bench(
@@ -52,9 +50,8 @@ def bench(
     content = read_toml(recipe)
     grid = {**content.get("grid", {}), **_asked_for(only, bits, seeds)}
     recipes = expand({**content, "grid": grid})
-    split = _read(data, format, concepts, labelled).split(protocol, seed=split_seed)
-    for note in (*split.images.notes, *split.notes):
-        warn(note)
+    images = read_collection(data, format, concepts=concepts, labelled=labelled)
+    split = split_collection(images, protocol, seed=split_seed)
     output.mkdir(parents=True, exist_ok=True)
     with show_progress("pictures") as progress:
         options = Options(device=device, progress=progress, warn=warn)
@@ -81,20 +78,6 @@ def _whole_number(text: str) -> int:
         return int(text)
     except ValueError:
         raise typer.BadParameter(f"--bits has {text!r}; give whole numbers, as 12,24") from None
-
-
-def _read(data: str, format: str | None, concepts: int | None, labelled: bool) -> "ImageSet":
-    from softhash.data.formats import detect
-    from softhash.data.image_set import ImageSet
-
-    if concepts is None:
-        images = ImageSet.read(data, format)
-    else:
-        images = ImageSet.read(data, format or detect(Path(data)), concepts=concepts)
-    if labelled and images.without_labels.any():
-        warn(f"{int(images.without_labels.sum()):,} pictures without labels are left out")
-        return images.select(~images.without_labels)
-    return images
 
 
 class _CellPrinter:

@@ -92,7 +92,9 @@ def _train_on_pictures(
     images = read_collection(data, format) if rank() == 0 else ImageSet.read(data, format)
     card: dict[str, Any] = {"data": {"format": images.format, "images": len(images)}}
     train_set = images
-    if protocol[0] != "all":
+    if protocol[0] == "all":
+        card["split"] = {"protocol": "all"}
+    else:
         split = images.split(protocol[0], seed=protocol[1])
         train_set = split.train
         for note in split.notes:

@@ -12,7 +12,8 @@ from torch import Tensor
 from softhash import hamming
 from softhash.codes import Codes, unpack
 from softhash.evaluation.by_distance import evaluate_distances, evaluate_rescored
-from softhash.evaluation.evaluate import Cut, evaluate_codes
+from softhash.evaluation.evaluate import evaluate_codes
+from softhash.evaluation.measure import Cut
 from softhash.evaluation.report import Report
 
 AT_ONCE = 256
@@ -43,7 +44,14 @@ class EncodedSplit:
     def report(
         self, at: Sequence[Cut], ties: str = "expected", curves: Sequence[int] = ()
     ) -> Report:
-        """Measure the rankings of all queries."""
+        """Measure the rankings of all queries.
+
+        Args:
+            at: cut-offs, numbers or "all".
+            ties: `expected` or `stable`.
+            curves: numbers of returned pictures at which curves are measured.
+
+        """
         if self.near is None:
             return evaluate_codes(
                 *self.codes, *self.labels, bits=self.bits, at=at, ties=ties, curves=curves
@@ -70,7 +78,14 @@ class EncodedSplit:
 
 @torch.no_grad()
 def outputs(network: Any, inputs: Tensor, device: torch.device) -> npt.NDArray[np.float32]:
-    """Compute the real-valued u (n, bits) of features or pixels by a network, a few at a time."""
+    """Compute the real-valued u (n, bits), a few rows at a time.
+
+    Args:
+        network: a whole one, or the head alone.
+        inputs: pixels for a whole network, features for a head.
+        device: that the network is on.
+
+    """
     network.eval()
     parts = [network(part.to(device)).float().cpu() for part in torch.split(inputs, AT_ONCE)]
     u: npt.NDArray[np.float32] = torch.cat(parts).numpy()
@@ -81,9 +96,14 @@ def outputs(network: Any, inputs: Tensor, device: torch.device) -> npt.NDArray[n
 def quantiser_distances(
     network: Any, queries: Tensor, database: Codes, bits: int
 ) -> npt.NDArray[np.float32]:
-    """Compute how far queries (features or pixels) are from what codes of codebooks stand for.
+    """Compute distances (queries, n) of queries from what codes of codebooks stand for.
 
-    The network is a whole one, or the head alone where its inputs are features.
+    Args:
+        network: a whole one, or the head alone.
+        queries: pixels for a whole network, features for a head.
+        database: packed codes, which are indices of codebooks.
+        bits: length of the codes.
+
     """
     head = getattr(network.eval(), "head", network)
     features = Tensor.float if head is network else network.features

@@ -1,10 +1,10 @@
-"""The cells of a benchmark file: a recipe with lists, and what single methods need otherwise.
+"""A grid of runs on one split: the cells of a benchmark file, run and kept as they finish.
 
 A table ``[grid]`` of lists makes a cell of every combination. Settings of the method are named as
 ``"settings.alpha"``, and may be given in terms of the bits, as ``"5/q"``. A table
 ``[methods.NAME]`` replaces keys of the recipe for that method alone, ``[methods.NAME.settings]``
-gives its settings; what the grid varies wins over both. Methods that cannot be fine-tuned are
-fitted to features of the network as published, among those that are::
+gives its settings; what the grid varies wins over both. Shallow methods, which cannot be
+fine-tuned, are fitted to features of the network as published::
 
     mode = "frozen"
     [grid]
@@ -16,14 +16,23 @@ fitted to features of the network as published, among those that are::
     eta = 0.1
 """
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from itertools import product
+from pathlib import Path
 from typing import Any
 
-from softhash.errors import UsageError, unknown_name
+from softhash.data.splits.split import Split
+from softhash.errors import UsageError
+from softhash.experiments.cells import run_cell
+from softhash.experiments.inputs import GridInputs, prepare_inputs, shared_key
+from softhash.experiments.results import Row, append_row, read_rows
+from softhash.training.methods import is_shallow, method_class
+from softhash.training.options import Options
 from softhash.training.recipe import Recipe
 
 Values = dict[str, Any]
+_log = logging.getLogger(__name__)
 
 
 def expand(content: Mapping[str, Any]) -> list[Recipe]:
@@ -38,22 +47,74 @@ def expand(content: Mapping[str, Any]) -> list[Recipe]:
         if not isinstance(values, list) or not values:
             raise UsageError(f"grid key {name} is {values!r}", "give a list of values")
     own = _table("methods", content)
-    _check_names([*own, *_listed(base, grid)])
+    for method in [*own, *_listed(base, grid)]:
+        method_class(str(method))  # raises before hours are spent on the others
     recipes: list[Recipe] = []
     for chosen in product(*grid.values()):
         cell = _nested(dict(zip(grid, chosen, strict=True)))
         method = cell.get("method", base.get("method", Recipe.method))
-        recipe = Recipe.with_defaults(**_merged(base, own.get(method, {}), cell, _forced(method)))
+        forced = {"mode": "frozen"} if is_shallow(method) else {}
+        recipe = Recipe.with_defaults(**_merged(base, own.get(method, {}), cell, forced))
         if recipe not in recipes:  # a shallow method is the same in every mode
             recipes.append(recipe)
     return recipes
 
 
-def _forced(method: str) -> Values:
-    """Return what a method takes whatever the file says."""
-    from softhash.training.methods import Shallow, method_class  # with torch
+def run_grid(
+    recipes: list[Recipe],
+    split: Split,
+    results: Path,
+    options: Options,
+    *,
+    on_cell: Callable[[int, int, Row], None] = lambda done, total, row: None,
+    sheets: int = 0,
+    rescore: bool = False,
+) -> list[str]:
+    """Run the cells that are not in the results yet; return one line about each that failed.
 
-    return {"mode": "frozen"} if issubclass(method_class(method), Shallow) else {}
+    Cells that share features or pictures are run one after the other, whatever the grid's order. A
+    cell that fails is reported by `options.warn`, its traceback is logged at the level DEBUG, and
+    the rest is done.
+
+    Args:
+        recipes: the cells.
+        split: what they are trained and measured on.
+        results: a .jsonl file; rows are appended as cells finish.
+        options: where, and what is reported.
+        on_cell: called with (cells done, cells in all, the row) after each cell.
+        sheets: number of queries whose nearest pictures a row names.
+        rescore: whether rescored searches are measured; a cell whose row lacks them is run again.
+
+    """
+    finished = [
+        (Recipe(**row["recipe"]), row["contract"]["split"])
+        for row in read_rows(results)
+        if not (rescore and _lacks_rescored(row))
+    ]  # a setting that is newer than a row has its default there
+    waiting = [recipe for recipe in recipes if (recipe, split.sha256) not in finished]
+    shared: dict[tuple[Any, ...], GridInputs] = {}
+    failed = []
+    for done, recipe in enumerate(sorted(waiting, key=shared_key), len(recipes) - len(waiting) + 1):
+        key = shared_key(recipe)
+        try:
+            if key not in shared:
+                shared.clear()  # one at a time: they are large
+                shared[key] = prepare_inputs(split, recipe, options)
+            row = run_cell(recipe, shared[key], options, sheets=sheets, rescore=rescore)
+        except Exception as error:  # whatever it is, the other cells are still worth running
+            failed.append(f"{recipe.method}, {recipe.bits} bits, seed {recipe.seed}: {error}")
+            options.warn(failed[-1])
+            _log.debug("the traceback of that cell:", exc_info=True)
+            continue
+        append_row(results, row)
+        on_cell(done, len(recipes), row)
+    return failed
+
+
+def _lacks_rescored(row: Row) -> bool:
+    """Return whether rescoring would add to a row; quantisers have nothing to rescore."""
+    hamming = row["contract"].get("distance", "Hamming") == "Hamming"
+    return hamming and "metrics_rescored" not in row
 
 
 def _table(name: str, content: Mapping[str, Any]) -> Values:
@@ -73,15 +134,6 @@ def _table(name: str, content: Mapping[str, Any]) -> Values:
 
 def _listed(base: Values, grid: Values) -> list[str]:
     return list(grid.get("method", [base["method"]] if "method" in base else []))
-
-
-def _check_names(names: list[str]) -> None:
-    """Refuse a method that does not exist before hours are spent on the others."""
-    from softhash.training.methods import METHODS  # with torch
-
-    for name in names:
-        if name not in METHODS:
-            raise unknown_name("method", str(name), METHODS)
 
 
 def _nested(cell: Values) -> Values:

@@ -1,4 +1,4 @@
-"""What the IDHN paper prints, to stand beside what was measured: facts, from `paper.toml`.
+"""What the IDHN paper prints, to compare with what was measured: facts, from `paper.toml`.
 
 Printed values are with AlexNet fine-tuned; LSH, SH, ITQ, MLH and KSH with features of its fc7.
 
@@ -58,7 +58,16 @@ def title(data: str) -> str:
 
 
 def printed(data: str | None, metric: str, method: str, backbone: str, bits: int) -> Printed | None:
-    """Find what the paper prints for a method, or for IDHN on another of its backbones."""
+    """Find what the paper prints for a method, or for IDHN on another of its backbones.
+
+    Args:
+        data: the paper's name of the data set, None for others.
+        metric: `map`, `wap`, `acg` or `ndcg`.
+        method: its name.
+        backbone: its name.
+        bits: length of the codes.
+
+    """
     row = f"{method}-{backbone}" if backbone in ("googlenet", "vgg19") else method
     values = [
         table["rows"][row][table["bits"].index(bits)]
@@ -76,8 +85,16 @@ def printed_setting(
 ) -> Printed | None:
     """Find what the paper prints for a value of α, λ or γ.
 
+    Args:
+        data: the paper's name of the data set, None for others.
+        setting: `alpha`, `lambda_` or `gamma`.
+        value: as the paper writes it.
+        bits: length of the codes.
+        metric: that is printed.
+
     >>> printed_setting("voc2012", "alpha", "5/q", 48)
     Printed(value=0.7032, others=(), doubt=None)
+
     """
     for table in _tables(data, metric, setting):
         if value in table["rows"] and bits in table["bits"]:

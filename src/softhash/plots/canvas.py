@@ -41,7 +41,14 @@ def tidy(panel: "Axes") -> None:
 
 
 def save_figure(figure: "Figure", path: Path | IO[bytes], kind: str | None = None) -> None:
-    """Save a figure in the format that the suffix, or `kind`, names; in a size that prints well."""
+    """Save a figure in a size that prints well.
+
+    Args:
+        figure: to save.
+        path: a file, or where its bytes are written to.
+        kind: `png`, `svg` or `pdf`; by default the file's suffix.
+
+    """
     import matplotlib
 
     kind = kind or (path.suffix[1:] if isinstance(path, Path) else "png")

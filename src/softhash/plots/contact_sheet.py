@@ -26,10 +26,18 @@ def contact_sheet(
     gap: int = 8,
     background: str = "#fafafa",
 ) -> Image.Image:
-    """Put pictures of one size into rows, each in a frame of its own colour if given.
+    """Put pictures of one size into rows.
+
+    Args:
+        pictures: all of one size.
+        columns: pictures per row.
+        frames: a colour for each picture; none by default.
+        gap: between pictures, in pixels.
+        background: colour between them.
 
     >>> contact_sheet([Image.new("RGB", (100, 80))] * 5, columns=3).size
     (332, 184)
+
     """
     framed = list(pictures)
     if frames:

@@ -16,7 +16,7 @@ def curves_figure(
     curves: Mapping[str, Mapping[str, Sequence[float]]],
     metrics: Sequence[str] = ("precision", "ndcg", "acg"),
 ) -> "Figure":
-    """Draw metrics against the number of returned pictures: a panel a metric, a line a name.
+    """Draw metrics against the number of returned pictures: one panel per metric.
 
     Args:
         curves: `Report.curves` by the name that the legend shows.

@@ -1,4 +1,4 @@
-"""What one has to know of a group of results beside its numbers: data, settings, versions, time."""
+"""The facts behind the numbers of a group of results: data, settings, versions, time."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -12,12 +12,12 @@ _COUNTED = ("bits", "seed", "settings", "method")
 
 
 def describe_group(group: Group) -> Facts:
-    """Tell the data, the measurement, the settings that all rows share, versions and durations."""
+    """List the data, the measurement, the settings that all rows share, versions and durations."""
     return [*_data(group.rows), *_measure(group.rows[0]), *_settings(group.rows), *_run(group.rows)]
 
 
 def list_entries(group: Group) -> list[tuple[str, str, int, float]]:
-    """Tell of each method: settings of its own, cells, and the median seconds of training."""
+    """List of each method: settings of its own, cells, and the median seconds of training."""
     swept = [
         (f"{sweep.setting} {entry.label}", entry)
         for sweep in group.sweeps

@@ -7,7 +7,8 @@ from typing import Any
 
 from softhash.experiments import paper
 from softhash.experiments.results import Row
-from softhash.plots.styles import SHALLOW, display_name, plot_rank
+from softhash.plots.styles import display_name, plot_rank
+from softhash.training.methods import is_shallow
 
 MODES = {"frozen": "frozen backbone", "finetune": "fine-tuned"}
 SWEPT = 3  # values of a setting that make a sweep; fewer are lines of the table of methods
@@ -24,7 +25,7 @@ class Entry:
     rows: Sequence[Row] = field(repr=False)
     rescored: bool = False  # whether the metrics of its rows are those of rescored searches
 
-    def of_bits(self, bits: int) -> list[Row]:
+    def with_bits(self, bits: int) -> list[Row]:
         """Return the rows of one length of code."""
         return [row for row in self.rows if row["recipe"]["bits"] == bits]
 
@@ -91,13 +92,13 @@ def with_rescored(entries: Sequence[Entry]) -> list[Entry]:
 def group_rows(rows: Sequence[Row]) -> list[Group]:
     """Put rows of one split and one mode together, in the order in which they came.
 
-    Shallow methods, which cannot be fine-tuned, stand beside those that were, on the same network.
+    Shallow methods, which cannot be fine-tuned, are put with those that were on the same network.
     """
     tuned = {_network(row) for row in rows if row["recipe"]["mode"] == "finetune"}
     parts: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        beside = row["recipe"]["method"] in SHALLOW and _network(row) in tuned
-        mode = "finetune" if beside else row["recipe"]["mode"]
+        among_tuned = is_shallow(row["recipe"]["method"]) and _network(row) in tuned
+        mode = "finetune" if among_tuned else row["recipe"]["mode"]
         parts.setdefault((row["contract"]["split"], mode), []).append(row)
     names = {key: _data_name(part[0]) for key, part in parts.items()}
     groups = []
@@ -127,7 +128,7 @@ def _data_name(row: Row) -> str:
 
 
 def _sorted_out(rows: Sequence[Row]) -> tuple[list[Entry], list[Sweep]]:
-    """Tell settings at several values from methods that are compared."""
+    """Separate settings at several values from methods that are compared."""
     variants: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         method = row["recipe"]["method"]

@@ -28,12 +28,12 @@ Curve = tuple[Sequence[float], Sequence[float]]
 
 
 def has_curves(group: Group) -> bool:
-    """Tell whether any row of the methods has curves; those of older versions have none."""
+    """Return whether any row of the methods has curves; those of older versions have none."""
     return any(row.get("curves") for entry in group.entries for row in entry.rows)
 
 
 def returned_figure(group: Group) -> "Figure":
-    """Draw ACG, NDCG and precision against returned pictures: a row a metric, a column a length."""
+    """Draw ACG, NDCG and precision against returned pictures, one column per length of code."""
     figure = new_figure(1.2 + 3.1 * len(group.bits), 1.6 + 2.5 * len(DRAWN))
     panels = figure.subplots(len(DRAWN), len(group.bits), squeeze=False, sharex=True, sharey="row")
     for metric, row in zip(DRAWN, panels, strict=True):
@@ -49,7 +49,7 @@ def returned_figure(group: Group) -> "Figure":
 
 
 def recall_figure(group: Group) -> "Figure":
-    """Draw precision against recall, a panel a length of code."""
+    """Draw precision against recall, one panel per length of code."""
     figure = new_figure(1.2 + 3.1 * len(group.bits), 4.4)
     panels = figure.subplots(1, len(group.bits), squeeze=False, sharex=True, sharey=True)[0]
     for bits, panel in zip(group.bits, panels, strict=True):
@@ -63,13 +63,21 @@ def recall_figure(group: Group) -> "Figure":
 
 
 def bits_figure(group: Group, metric: str, cut: str, ties: str) -> "Figure":
-    """Draw a metric against the length of the codes; the legend is in the order of the lines."""
+    """Draw a metric against the length of the codes; the legend is in the order of the lines.
+
+    Args:
+        group: the methods.
+        metric: such as `map`.
+        cut: cut-off of the metric, such as "5000".
+        ties: `expected` or `stable`.
+
+    """
     figure = new_figure(7.6, max(4.8, 0.3 + 0.18 * len(group.entries)))  # room for the legend
     panel = figure.subplots()
     ends = []
     styles = assign_styles([entry.method for entry in group.entries])
     for entry, style in zip(group.entries, styles, strict=True):
-        cells = [(bits, summary(entry.of_bits(bits), metric, cut, ties)) for bits in group.bits]
+        cells = [(bits, summary(entry.with_bits(bits), metric, cut, ties)) for bits in group.bits]
         points = [(bits, cell) for bits, cell in cells if cell]
         means = [cell.mean for _, cell in points]
         drawn = panel.errorbar(
@@ -101,9 +109,15 @@ def bits_figure(group: Group, metric: str, cut: str, ties: str) -> "Figure":
 def mean_curve(rows: Sequence[Row], axes: tuple[str, str], until: int | None = None) -> Curve:
     """Average the curves of several seeds, which are measured at the same places.
 
+    Args:
+        rows: one per seed.
+        axes: names of what is on the horizontal and on the vertical axis.
+        until: number of returned pictures at which the curve ends; by default it goes on.
+
     >>> curves = ({"n": [1, 2], "acg": [1.0, 0.5]}, {"n": [1, 2], "acg": [0.0, 0.0]})
     >>> mean_curve([{"curves": curve} for curve in curves], ("n", "acg"))
     ([1.0, 2.0], [0.5, 0.25])
+
     """
     curves = [row["curves"] for row in rows if row.get("curves")]
     count = sum(n <= until for n in curves[0]["n"]) if curves and until else None
@@ -123,7 +137,7 @@ def _draw_curves(
 ) -> None:
     styles = assign_styles([entry.method for entry in entries])
     for number, (entry, style) in enumerate(zip(entries, styles, strict=True)):
-        x, y = mean_curve(entry.of_bits(bits), axes, until)
+        x, y = mean_curve(entry.with_bits(bits), axes, until)
         each = max(len(x) // MARKS, 1)
         first = number * each // max(len(entries), 1)  # markers of different lines stand apart
         panel.plot(x, y, label=entry.label, markevery=(first, each), **_look(style))

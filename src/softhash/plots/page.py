@@ -33,7 +33,7 @@ details { margin: 1rem 0; } summary { cursor: pointer; }
 
 @dataclass
 class Section:
-    """A part of the page: tables and figures of one group, and what one has to know of it."""
+    """A part of the page: tables and figures of one group, and the facts behind them."""
 
     name: str
     title: str
@@ -44,7 +44,14 @@ class Section:
 
 
 def embedded(content: bytes, kind: str, caption: str) -> str:
-    """Put a picture into the page itself."""
+    """Write a picture as part of the page itself.
+
+    Args:
+        content: of the file.
+        kind: what comes after "image/" in its media type.
+        caption: below the picture, and read out instead of it.
+
+    """
     data = base64.b64encode(content).decode()
     text = html.escape(caption)
     return (
@@ -56,14 +63,14 @@ def embedded(content: bytes, kind: str, caption: str) -> str:
 def page(sections: Sequence[Section], notes: Sequence[str]) -> str:
     """Write the page."""
     links = "".join(f'<a href="#{s.name}">{html.escape(s.title)}</a>' for s in sections)
-    said = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in notes)
+    warnings = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in notes)
     body = "".join(map(_section, sections))
     source = html.escape(str(paper.content()["source"]))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>Results of softhash bench</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>Results of softhash bench</h1>\n<nav>{links}</nav>\n{said}{body}"
+        f"<h1>Results of softhash bench</h1>\n<nav>{links}</nav>\n{warnings}{body}"
         f'<p class="note">Made by softhash {__version__}. The paper: {source}.</p>\n'
         "</body>\n</html>\n"
     )

@@ -6,28 +6,35 @@ from typing import TYPE_CHECKING, Any
 from softhash.experiments import paper
 from softhash.plots.canvas import new_figure, tidy
 from softhash.plots.groups import Group, Sweep
-from softhash.plots.styles import ACCENTS, display_name
+from softhash.plots.styles import bar_colour, display_name
 from softhash.plots.tables import METRICS, SETTINGS, Cell, summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PLAIN = "#9db4c8"  # bars of methods that have no accent
 PAPERS_OWN = "idhn"  # the method whose settings the paper varies
 LENGTHS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
 
 def bars_figure(group: Group, metric: str, cut: str, ties: str) -> "Figure":
-    """Draw a metric as bars, a panel a length of code, a bar a method."""
+    """Draw a metric as bars, one per method, in one panel per length of code.
+
+    Args:
+        group: the methods.
+        metric: such as `wap`.
+        cut: cut-off of the metric, such as "5000".
+        ties: `expected` or `stable`.
+
+    """
     height = 1.3 + 0.26 * len(group.entries)
     figure = new_figure(2.0 + 2.7 * len(group.bits), height)
     panels = figure.subplots(1, len(group.bits), squeeze=False, sharex=True, sharey=True)[0]
     for bits, panel in zip(group.bits, panels, strict=True):
         for place, entry in enumerate(group.entries):
-            cell = summary(entry.of_bits(bits), metric, cut, ties)
+            cell = summary(entry.with_bits(bits), metric, cut, ties)
             if cell:
-                _bar(panel, place, cell, ACCENTS.get(entry.method, PLAIN))
+                _bar(panel, place, cell, bar_colour(entry.method))
         panel.set_title(f"{bits} bits", fontsize=10)
         panel.set_xlabel(f"{METRICS[metric]}@{cut}", fontsize=9)
         panel.set_yticks(range(len(group.entries)), [e.label for e in group.entries], fontsize=8)
@@ -52,7 +59,14 @@ def _bar(panel: "Axes", place: int, cell: Cell, colour: str) -> None:
 
 
 def sweeps_figure(group: Group, cut: str, ties: str) -> "Figure":
-    """Draw MAP against each swept setting, a line a length of code; the paper's dashed."""
+    """Draw MAP against each swept setting, one line per length of code; the paper's dashed.
+
+    Args:
+        group: with sweeps.
+        cut: cut-off of MAP, such as "5000".
+        ties: `expected` or `stable`.
+
+    """
     figure = new_figure(0.8 + 3.6 * len(group.sweeps), 3.9)
     panels = figure.subplots(1, len(group.sweeps), squeeze=False, sharey=True)[0]
     for sweep, panel in zip(group.sweeps, panels, strict=True):
@@ -85,7 +99,7 @@ def _draw_sweep(
     measure: tuple[str, str],
     colour: str,
 ) -> None:
-    cells = [summary(entry.of_bits(bits), "map", *measure) for entry in sweep.entries]
+    cells = [summary(entry.with_bits(bits), "map", *measure) for entry in sweep.entries]
     there = [(place, cell) for place, cell in enumerate(cells) if cell]
     panel.errorbar(
         [place for place, _ in there],

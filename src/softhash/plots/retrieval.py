@@ -1,4 +1,4 @@
-"""The nearest pictures of a query by several methods, a row each, framed as in the paper."""
+"""The nearest pictures of a query by several methods, one row each, framed as in the paper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def find_answers(group: Group, query: str) -> tuple[int, list[Answer]]:
     bits = max(group.bits)
     answers = []
     for entry in group.entries:
-        rows = sorted(entry.of_bits(bits), key=lambda row: int(row["recipe"]["seed"]))
+        rows = sorted(entry.with_bits(bits), key=lambda row: int(row["recipe"]["seed"]))
         hits = [one for row in rows[:1] for one in row.get("hits", []) if one["query"] == query]
         answers += [Answer(entry.label, hits[0]["nearest"])] if hits else []
     return bits, answers
@@ -49,7 +49,15 @@ def find_answers(group: Group, query: str) -> tuple[int, list[Answer]]:
 def retrieval_sheet(
     images: "ImageSet", query: str, answers: Sequence[Answer], title: str
 ) -> Image.Image:
-    """Draw the query above, and below it what each method found."""
+    """Draw the query above, and below it what each method found.
+
+    Args:
+        images: the collection.
+        query: its file name.
+        answers: one per method.
+        title: of the sheet.
+
+    """
     place = {name: position for position, name in enumerate(images.file_names)}
     _check_there([query, *(name for one in answers for name in one.nearest)], place, images)
     step = SIDE + 2 * FRAME + GAP

@@ -1,34 +1,21 @@
-"""Names, order and looks of methods: the same in every table and figure.
+"""Titles, order and looks of methods, as their classes state them: the same in every figure.
 
-Eight colours that most people can tell apart, whatever their colour vision, times four kinds of
-line; markers differ besides. IDHN and our own method alone are thick. A method that is not listed
-here comes last.
+Spare looks, for methods that state none and for further lines of a method, are eight colours that
+most people can tell apart, whatever their colour vision, times four kinds of line; markers differ
+as well. A method that is not installed comes last, under its name.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
-SHALLOW = {  # fitted to features
-    "ksh": "KSH", "mlh": "MLH", "bre": "BRE", "ssh": "SSH", "itq": "ITQ", "sh": "SH",
-    "mkm": "MKM", "lsh": "LSH",
-}  # fmt: skip
-# As papers spell them: our own, IDHN and its variants, what the paper compares, what it names,
-# newer ones, shallow ones.
-NAMES = {
-    "softhash": "softhash",
-    "idhn": "IDHN", "idhn-fine-ce": "IDHN-fine-ce", "idhn-fine-mse": "IDHN-fine-mse",
-    "idhn-coarse-ce": "IDHN-coarse-ce", "idhn-coarse-mse": "IDHN-coarse-mse",
-    "dqn": "DQN", "dhn": "DHN", "dmssph": "DMSSPH", "hashnet": "HashNet", "dlbhc": "DLBHC",
-    "dpsh": "DPSH", "dsdh": "DSDH", "dsrh": "DSRH", "dtsh": "DTSH",
-    "dsh": "DSH", "cnnh": "CNNH", "dnnh": "DNNH", "drsch": "DRSCH",
-    "talr-ap": "TALR-AP", "talr-ndcg": "TALR-NDCG",
-    "csq": "CSQ", "orthohash": "OrthoHash", "hyp2": "HyP²",
-    **SHALLOW,
-}  # fmt: skip
-ACCENTS = {"softhash": "#000000", "idhn": "#d55e00"}  # the first of NAMES
+from softhash.training.methods import Line, find_method
+from softhash.training.methods.method import LAST
+
+PLAIN = "#9db4c8"  # bars of methods that are not bold
 
 _COLOURS = "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b", "#7a4b9d", "#8c8c8c"
-_LINES = ("-", "--", ":", "-.")
+_DASHES = ("-", "--", ":", "-.")
 _MARKERS = "osD^v<>pPXhdH"  # thirteen beside eight colours: no pair comes again soon
 
 
@@ -49,47 +36,61 @@ def display_name(method: str) -> str:
     >>> display_name("hyp2"), display_name("something-new")
     ('HyP²', 'something-new')
     """
-    return NAMES.get(method, method)
+    kind = find_method(method)
+    return kind.title if kind else method
 
 
 def plot_rank(method: str) -> tuple[int, str]:
-    """Give a method its place in tables and legends, for `sorted`."""
-    known = list(NAMES)
-    return (known.index(method) if method in NAMES else len(known)), method
+    """Return the place of a method in tables and legends, for `sorted`.
+
+    >>> sorted(["something-new", "lsh", "idhn", "softhash"], key=plot_rank)
+    ['softhash', 'idhn', 'lsh', 'something-new']
+    """
+    kind = find_method(method)
+    return (kind.order if kind else LAST), method
+
+
+def bar_colour(method: str) -> str:
+    """Choose the colour of a method's bar."""
+    line = _line(method)
+    return line.colour if line and line.bold else PLAIN
 
 
 def assign_styles(methods: Sequence[str]) -> list[Style]:
-    """Choose a look for each of several lines; a method's first line always has the same one.
+    """Choose a look for each of several lines; a method's first line has the method's own.
 
     >>> assign_styles(["idhn", "dhn"])[1] == assign_styles(["dhn"])[0]
     True
-    >>> len(set(assign_styles([*NAMES, "one", "more"])))
-    34
+    >>> len(set(assign_styles(["idhn", "idhn", "dhn", "new", "newer"])))
+    5
     """
-    taken = {_place(method) for method in methods}
-    seen: set[str] = set()
+    own = {line for method in methods if (line := _line(method))}
+    spare = (line for line in map(_spare, count()) if line not in own)
+    drawn: set[Line] = set()
     styles = []
     for method in methods:
-        place = _place(method)
-        if method in seen or (method not in NAMES and seen):
-            place = next(i for i in range(len(ACCENTS), len(taken) + len(NAMES)) if i not in taken)
-        seen.add(method)
-        taken.add(place)
-        styles.append(_style(place))
+        line = _line(method)
+        if line is None or line in drawn:
+            line = next(spare)
+        drawn.add(line)
+        styles.append(_style(line))
     return styles
 
 
-def _place(method: str) -> int:
-    return plot_rank(method)[0]
+def _line(method: str) -> Line | None:
+    kind = find_method(method)
+    return kind.line if kind else None
 
 
-def _style(place: int) -> Style:
-    accents = list(ACCENTS.values())
-    if place < len(accents):
-        return Style(accents[place], "-", "*s"[place], width=2.6, front=4)
-    number = place - len(accents)
-    return Style(
+def _spare(number: int) -> Line:
+    """Return a look out of an endless row, in which colours change first."""
+    return Line(
         _COLOURS[number % len(_COLOURS)],
-        _LINES[number // len(_COLOURS) % len(_LINES)],
+        _DASHES[number // len(_COLOURS) % len(_DASHES)],
         _MARKERS[number % len(_MARKERS)],
     )
+
+
+def _style(line: Line) -> Style:
+    width, front = (2.6, 4) if line.bold else (Style.width, Style.front)
+    return Style(line.colour, line.dashes, line.marker, width, front)

@@ -1,4 +1,4 @@
-"""Tables of results: means over seeds, the best marked, the paper's printed value beside them."""
+"""Tables of results: means over seeds, the best marked, the paper's printed value next to them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from softhash.experiments import paper
 from softhash.experiments.paper import Printed
 from softhash.experiments.results import Row
 from softhash.plots.groups import Entry, Group, Sweep, with_rescored
-from softhash.plots.styles import SHALLOW, display_name
+from softhash.plots.styles import display_name
+from softhash.training.methods import is_shallow
 
 METRICS = {"map": "MAP", "wap": "WAP", "acg": "ACG", "ndcg": "NDCG", "precision": "precision"}
 TIES = {
@@ -20,7 +21,7 @@ SETTINGS = {"alpha": "α", "lambda_": "λ", "gamma": "γ"}
 DIGITS = 4
 BEST, SECOND = 1, 2
 
-Beside = Callable[[Entry, int], Printed | None]  # what is printed for an entry and so many bits
+FindPrinted = Callable[[Entry, int], Printed | None]  # for an entry and a number of bits
 
 OTHER_NETWORK = (
     "† printed for AlexNet, fine-tuned (LSH, SH, ITQ, MLH, KSH: on features of its fc7); ours is "
@@ -55,7 +56,15 @@ class Table:
 
 
 def read_value(row: Row, metric: str, cut: str, ties: str) -> float:
-    """Look up a metric at a cut-off, under a tie rule."""
+    """Look up a metric.
+
+    Args:
+        row: of results.
+        metric: such as `map`.
+        cut: cut-off of the metric, such as "5000".
+        ties: `expected` or `stable`.
+
+    """
     metrics = row.get("metrics" if ties == "expected" else f"metrics_{ties}")
     if metrics is None:
         raise InputError(f"a row of {row['recipe']['method']} has no metrics with ties '{ties}'")
@@ -67,7 +76,15 @@ def read_value(row: Row, metric: str, cut: str, ties: str) -> float:
 
 
 def summary(rows: Sequence[Row], metric: str, cut: str, ties: str) -> Cell | None:
-    """Average over seeds."""
+    """Average a metric over seeds; None without rows.
+
+    Args:
+        rows: one per seed.
+        metric: such as `map`.
+        cut: cut-off of the metric, such as "5000".
+        ties: `expected` or `stable`.
+
+    """
     if not rows:
         return None
     values = [read_value(row, metric, cut, ties) for row in rows]
@@ -75,28 +92,44 @@ def summary(rows: Sequence[Row], metric: str, cut: str, ties: str) -> Cell | Non
 
 
 def comparison_table(group: Group, metric: str, cut: str, ties: str) -> Table:
-    """Compare methods, a row each, over numbers of bits."""
+    """Compare methods, one row each, over numbers of bits.
 
-    def beside(entry: Entry, bits: int) -> Printed | None:
+    Args:
+        group: the methods.
+        metric: such as `map`.
+        cut: cut-off of the metric, such as "5000".
+        ties: `expected` or `stable`.
+
+    """
+
+    def find_printed(entry: Entry, bits: int) -> Printed | None:
         at_paper = group.data if cut == paper.CUT else None
         return paper.printed(at_paper, metric, entry.method, entry.backbone, bits)
 
     entries = _lines(group.entries, ties)
-    columns = [_column(entries, bits, (metric, cut, ties), beside) for bits in group.bits]
+    columns = [_column(entries, bits, (metric, cut, ties), find_printed) for bits in group.bits]
     title = f"{METRICS[metric]}@{cut}: {group.title}"
     return _table(title, "method", entries, group.bits, columns, ties)
 
 
 def sweep_table(group: Group, sweep: Sweep, cut: str, ties: str) -> Table:
-    """Compare values of a setting, a row each, over numbers of bits."""
+    """Compare MAP for values of a setting, one row each, over numbers of bits.
 
-    def beside(entry: Entry, bits: int) -> Printed | None:
+    Args:
+        group: that the sweep is of.
+        sweep: the setting.
+        cut: cut-off of MAP, such as "5000".
+        ties: `expected` or `stable`.
+
+    """
+
+    def find_printed(entry: Entry, bits: int) -> Printed | None:
         ours = sweep.method == "idhn" and cut == paper.CUT
         at_paper = group.data if ours else None
         return paper.printed_setting(at_paper, sweep.setting, entry.label, bits)
 
     entries = _lines(sweep.entries, ties)
-    columns = [_column(entries, bits, ("map", cut, ties), beside) for bits in sweep.bits]
+    columns = [_column(entries, bits, ("map", cut, ties), find_printed) for bits in sweep.bits]
     symbol = SETTINGS.get(sweep.setting, sweep.setting)
     title = f"MAP@{cut} for values of {symbol}: {display_name(sweep.method)}, {group.title}"
     return _table(title, symbol, entries, sweep.bits, columns, ties)
@@ -108,16 +141,16 @@ def _lines(entries: Sequence[Entry], ties: str) -> Sequence[Entry]:
 
 
 def _column(
-    entries: Sequence[Entry], bits: int, measure: tuple[str, str, str], beside: Beside
+    entries: Sequence[Entry], bits: int, measure: tuple[str, str, str], find_printed: FindPrinted
 ) -> list[Cell | None]:
-    cells = [summary(entry.of_bits(bits), *measure) for entry in entries]
+    cells = [summary(entry.with_bits(bits), *measure) for entry in entries]
     pairs = list(zip(entries, cells, strict=True))
     means = {round(cell.mean, DIGITS) for entry, cell in pairs if cell and not entry.rescored}
     best = sorted(means, reverse=True)[:SECOND]  # methods compete, not ways to search
     return [
         cell
         if cell is None or entry.rescored
-        else _finished(cell, best, entry, beside(entry, bits))
+        else _finished(cell, best, entry, find_printed(entry, bits))
         for entry, cell in pairs
     ]
 
@@ -134,9 +167,9 @@ def _finished(cell: Cell, best: list[float], entry: Entry, printed: Printed | No
 
 
 def _same_network(entry: Entry) -> bool:
-    """Tell whether the paper's value was had with the network, the start and the mode of ours."""
+    """Return whether the paper's value has the network, the start and the mode of ours."""
     recipe = entry.rows[0]["recipe"]
-    mode = "frozen" if entry.method in SHALLOW else "finetune"
+    mode = "frozen" if is_shallow(entry.method) else "finetune"
     backbones = (paper.BACKBONE, "googlenet", "vgg19")
     usual = recipe["backbone"] in backbones and recipe["weights"] == "default"
     return bool(usual and recipe["mode"] == mode)
@@ -174,8 +207,8 @@ def _caption(cells: Sequence[Cell], ties: str) -> str:
     counts = sorted({cell.seeds for cell in cells})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     mean = "one seed" if counts == [1] else f"mean ± standard deviation of {seeds} seeds"
-    beside = "; in brackets what the paper prints" if any(c.printed for c in cells) else ""
-    return f"{mean}; {TIES[ties]}; best in bold, second underlined{beside}"
+    brackets = "; in brackets what the paper prints" if any(c.printed for c in cells) else ""
+    return f"{mean}; {TIES[ties]}; best in bold, second underlined{brackets}"
 
 
 def _notes(cells: Sequence[Cell]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,7 @@ class Choice:
         formats: of the figures; the page has SVG.
         force: whether files are overwritten.
         images: the collection, for the sheets of nearest pictures.
-        notes: what is told of things left out.
+        warn: called with one line about everything that is left out.
 
     """
 
@@ -47,12 +47,22 @@ class Choice:
     formats: Sequence[str] = ("png", "svg")
     force: bool = False
     images: "ImageSet | None" = None
-    notes: Callable[[str], None] = field(default=lambda note: None)
+    warn: Callable[[str], None] = lambda note: None
 
 
 def write_report(rows: Sequence[Row], folder: Path, choice: Choice) -> list[Path]:
-    """Write tables.md, tables.tex, figures and report.html; return what was written."""
-    new_figure(1, 1)  # without matplotlib, say so before any work
+    """Write tables.md, tables.tex, figures and report.html; return what was written.
+
+    Args:
+        rows: of results.
+        folder: made if need be.
+        choice: what is wanted.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+
+    """
+    new_figure(1, 1)  # raises without matplotlib, before any work
     for name in choice.formats:
         if name not in FORMATS:
             raise unknown_name("format of figures", name, FORMATS)
@@ -67,7 +77,7 @@ def write_report(rows: Sequence[Row], folder: Path, choice: Choice) -> list[Path
 
 
 class _Writer:
-    """Keeps what was written, and says once what was left out."""
+    """Writes files and lists them; reports once what is left out."""
 
     def __init__(self, folder: Path, choice: Choice) -> None:
         self.folder = folder
@@ -83,7 +93,7 @@ class _Writer:
     def note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
-            self.choice.notes(text)
+            self.choice.warn(text)
 
     def section(self, group: Group) -> Section:
         """Make the tables and figures of a group."""

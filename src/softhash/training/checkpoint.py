@@ -17,21 +17,38 @@ STEP, RECIPE = "step", "recipe"
 
 
 def save_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
-    """Write everything that the rest of a run depends on."""
+    """Write everything that the rest of a run depends on.
+
+    Args:
+        path: the file, which is replaced.
+        run: between two steps.
+        recipe: that the run was made by.
+
+    """
     header = {STEP: str(run.step), RECIPE: json.dumps(recipe.as_dict(), sort_keys=True)}
     tensors = {name: tensor.contiguous().cpu() for name, tensor in _tensors(run).items()}
     write_whole(path, save(tensors, header), force=True)
 
 
 def load_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
-    """Bring a fresh run to where a saved one was; it must have been made by the same recipe."""
+    """Bring a fresh run to where a saved one was.
+
+    Args:
+        path: the file.
+        run: as `make_run` makes it; changed in place.
+        recipe: that the run was made by, the same as the saved one's.
+
+    Raises:
+        InputError: the file is damaged, or of another recipe or network.
+
+    """
     try:
         data = path.read_bytes()
         stored = load(data)
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
         saved, step = json.loads(header[RECIPE]), int(header[STEP])
     except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise InputError(f"{path} is no checkpoint that can be read: {error}") from None
+        raise InputError(f"{path} cannot be read as a checkpoint: {error}") from None
     current = json.loads(json.dumps(recipe.as_dict()))
     differing = sorted(name for name in current if saved.get(name) != current[name])
     if differing:

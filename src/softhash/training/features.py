@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Broken, Progress
 from softhash.data.row_cache import Computed, RowCache, fill
-from softhash.files import cache_folder
 
 if TYPE_CHECKING:
     from softhash.model.hasher import Hasher
@@ -19,7 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Features of a collection: `values` (n, d), one row for each position in `positions`."""
+    """Features of a collection.
+
+    Attributes:
+        values: (n, d), one row per readable picture.
+        positions: of these pictures in the collection (n,).
+        broken: the pictures that could not be read.
+
+    """
 
     values: NDArray[np.float32]
     positions: NDArray[np.int64]
@@ -34,9 +40,22 @@ def compute_features(
     cache: Path | None = None,
     progress: Progress | None = None,
 ) -> Features:
-    """Compute the features of pictures that are new or changed; take the others from the cache."""
+    """Compute the backbone's features of the readable pictures of a collection.
+
+    Args:
+        hasher: whose backbone it is.
+        images: the collection.
+        device: `auto`, `cpu` or `cuda`.
+        cache: a folder that keeps features: those of pictures that have not changed since are
+            taken from it. Without it nothing is kept on disk.
+        progress: called with (pictures dealt with, pictures in all).
+
+    """
     from softhash.model.weights import fingerprint
 
+    if cache is None:
+        found = hasher.encode_readable(images, "features", device=device, progress=progress)
+        return Features(found.values, found.positions, found.broken)
     config = hasher.config
     what = f"features {hasher.backbone} {hasher.size} {fingerprint(hasher.network, 'backbone.')}"
 
@@ -48,8 +67,7 @@ def compute_features(
             )
             yield Computed(chosen[part.positions], part.values, broken)
 
-    folder = cache or cache_folder() / "features"
-    with RowCache(folder, images.root, what, (config["features"],), np.float32) as store:
+    with RowCache(cache, images.root, what, (config["features"],), np.float32) as store:
         rows, broken = fill(store, images, compute, progress)
         readable = np.flatnonzero(rows >= 0)
         return Features(np.array(store.array()[rows[readable]]), readable, broken)

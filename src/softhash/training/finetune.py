@@ -10,30 +10,47 @@ from torch import Tensor
 from softhash.devices import pick_device
 from softhash.model.hasher import Hasher
 from softhash.model.network import HashNetwork
-from softhash.training.loop import repeatable
 from softhash.training.methods import Method
+from softhash.training.options import Options
 from softhash.training.recipe import Recipe
-from softhash.training.run import Options, build_method, fit_labels, resumes, run_training
+from softhash.training.run import build_method, fit_labels, run_training
 from softhash.training.teacher import Teacher, check_upsampling, with_upsampling
+from softhash.training.torch_state import preserve_torch_state, repeatable
 
 FEATURES_AT_ONCE = 256
 
 
 def fit_pixels(
-    hasher: Hasher, pixels: Tensor, labels: Tensor, recipe: Recipe, options: Options
+    hasher: Hasher,
+    kind: type[Method],
+    pixels: Tensor,
+    labels: Tensor,
+    recipe: Recipe,
+    options: Options,
 ) -> None:
-    """Fine-tune the whole network on decoded pictures (n, h, w, 3), after its teacher if any."""
+    """Fine-tune the whole network of a hasher, after its teacher if it has one.
+
+    Args:
+        hasher: changed in place.
+        kind: the method's class.
+        pixels: decoded pictures (n, h, w, 3) uint8.
+        labels: (n, classes), multi-hot.
+        recipe: how.
+        options: where, and what is reported.
+
+    """
     device = torch.device(pick_device(options.device))
     network = hasher.network.to(device)
     if device.type == "cuda":
         pixels = _to_gpu_if_it_fits(pixels, device)
-    teacher = None
-    if recipe.teacher_zoom:
-        first, options = _halves(options, recipe.epochs)
-        teacher = _train_teacher(network, pixels, labels, recipe, first)
-    method = _fine_tune(network, pixels, labels, recipe, options, teacher)
-    with repeatable(device):
-        method.finish(network.head, lambda: _features(network, pixels, device))
+    with preserve_torch_state(device):
+        teacher = None
+        if recipe.teacher_zoom:
+            first, options = _halves(options, recipe.epochs)
+            teacher = _train_teacher(network, kind, pixels, labels, recipe, first)
+        method = _fine_tune(network, kind, pixels, labels, recipe, options, teacher)
+        with repeatable(device):
+            method.finish(network.head, lambda: _features(network, pixels, device))
     if hasher.classes:
         fit_labels(hasher, _features(network, pixels, device), labels)
     network.to("cpu")
@@ -41,6 +58,7 @@ def fit_pixels(
 
 def _fine_tune(
     network: HashNetwork,
+    kind: type[Method],
     pixels: Tensor,
     labels: Tensor,
     recipe: Recipe,
@@ -51,11 +69,11 @@ def _fine_tune(
     features = _features(network, pixels, next(network.parameters()).device)
     network.head.standardise(features)
     warmed = None
-    if recipe.warm_up and not resumes(options):
+    if recipe.warm_up and not options.resumes:
         warm = recipe.changed(mode="frozen", epochs=recipe.warm_up, schedule="cosine", average=0.0)
-        warmed = build_method(warm, labels, features)
+        warmed = build_method(kind, warm, features, labels)
         run_training(network.head, warmed, features, labels, warm, Options(device=options.device))
-    method = build_method(recipe, labels, features)
+    method = build_method(kind, recipe, features, labels)
     if warmed:
         _take_over(method, warmed)
     run_training(network, method, pixels, labels, recipe, options, teacher)
@@ -63,19 +81,24 @@ def _fine_tune(
 
 
 def _train_teacher(
-    network: HashNetwork, pixels: Tensor, labels: Tensor, recipe: Recipe, options: Options
+    network: HashNetwork,
+    kind: type[Method],
+    pixels: Tensor,
+    labels: Tensor,
+    recipe: Recipe,
+    options: Options,
 ) -> Teacher:
     """Fine-tune a copy of a network on enlarged pictures."""
     device = next(network.parameters()).device
     larger = with_upsampling(network, recipe.teacher_zoom)
     check_upsampling(larger, pixels[:1].to(device), recipe.backbone)
-    _fine_tune(larger, pixels, labels, recipe, options)
-    own, pupils = (_features(one, pixels, device) for one in (larger, network))
-    return Teacher(larger, own, pupils)
+    _fine_tune(larger, kind, pixels, labels, recipe, options)
+    own, student = (_features(one, pixels, device) for one in (larger, network))
+    return Teacher(larger, own, student)
 
 
 def _halves(options: Options, epochs: int) -> tuple[Options, Options]:
-    """Return the options of a teacher and of its pupil, whose figures are told as one run's."""
+    """Return the options of a teacher and of its student, reported as the halves of one run."""
 
     def report(half: int, figures: dict[str, Any]) -> None:
         epoch, step, steps = (figures[name] for name in ("epoch", "step", "steps"))
@@ -83,14 +106,14 @@ def _halves(options: Options, epochs: int) -> tuple[Options, Options]:
         options.on_epoch(figures | whole)
 
     file = options.checkpoint
-    beside = file and file.with_stem(f"{file.stem}-teacher")
-    first = replace(options, on_epoch=partial(report, 0), checkpoint=beside)
+    teachers = file and file.with_stem(f"{file.stem}-teacher")
+    first = replace(options, on_epoch=partial(report, 0), checkpoint=teachers)
     return first, replace(options, on_epoch=partial(report, 1))
 
 
 @torch.no_grad()
 def _take_over(method: Method, warmed: Method) -> None:
-    """Start with the weights (centres, classifiers) that a warm head was trained with."""
+    """Start with the weights (centres, classifiers) that the head was warmed up with."""
     for own, before in zip(method.parameters(), warmed.parameters(), strict=True):
         own.copy_(before)
 

@@ -16,25 +16,40 @@ from softhash.model.hasher import Hasher
 from softhash.model.heads import Head
 from softhash.training.features import compute_features
 from softhash.training.finetune import fit_pixels
-from softhash.training.loop import check_trainable, repeatable
-from softhash.training.methods import Shallow, create, method_class
+from softhash.training.hash_head import decide_head
+from softhash.training.loop import check_trainable
+from softhash.training.methods import Method, Shallow, method_class
+from softhash.training.options import Options
 from softhash.training.recipe import Recipe
-from softhash.training.run import Options, build_method, fit_labels, run_training
+from softhash.training.run import build_method, fit_labels, run_training
+from softhash.training.torch_state import preserve_torch_state, repeatable
 
 __all__ = ["Options", "build_hasher", "fit", "fit_features", "train_head"]
 
+BROKEN_SHOWN = 5
 
-def build_hasher(recipe: Recipe, features: int | None = None) -> Hasher:
-    """Make the untrained hasher that a recipe asks for, of pictures or of features."""
-    _check_mode(recipe)
-    method = create(recipe.method, recipe.bits, 1, **recipe.settings)
-    head = method.head_options(recipe.hidden, recipe.dropout)
-    head |= {"feature_dropout": recipe.feature_dropout, "seed": recipe.seed}
+
+def build_hasher(
+    recipe: Recipe, features: int | None = None, *, method: type[Method] | None = None
+) -> Hasher:
+    """Make the untrained hasher that a recipe asks for.
+
+    Args:
+        recipe: backbone, its start, bits, and settings of head and method.
+        features: numbers per embedding, for a hasher of embeddings instead of pictures.
+        method: a class, where it is not the one that the recipe names.
+
+    """
+    kind = method_class(method or recipe.method)
+    _check_mode(kind, recipe)
     if features is not None:
-        return Hasher.from_features(features, recipe.bits, **head)
+        hasher = Hasher.from_features(features, recipe.bits)
+        decide_head(hasher, kind, recipe)
+        return hasher
     default = recipe.weights == "default"
     start = "default" if default else None
-    hasher = Hasher(recipe.backbone, recipe.bits, size=recipe.size or None, weights=start, **head)
+    hasher = Hasher(recipe.backbone, recipe.bits, size=recipe.size or None, weights=start)
+    decide_head(hasher, kind, recipe)
     if not default and recipe.weights != "random":
         from softhash.model.backbones import load_weights
 
@@ -47,52 +62,53 @@ def fit(
     hasher: Hasher,
     images: ImageSet,
     *,
-    method: str | None = None,
+    method: str | type[Method] | None = None,
     recipe: Recipe | None = None,
     options: Options | None = None,
 ) -> Hasher:
     """Train a hasher in place on the labelled pictures of a collection, and return it.
 
+    A new hasher gets the head that method and recipe ask for, so that this trains what
+    ``softhash train`` does; head options that it was made with win. One that was trained or loaded
+    keeps its head, and is trained further.
+
     Args:
-        hasher: an untrained one, or one to train further.
+        hasher: bits and backbone are its own.
         images: the train set; pictures without labels, and those that cannot be read, are left out.
-        method: see `softhash list methods`.
-        recipe: all settings; bits, backbone and head are the hasher's own.
+        method: a name of `softhash list methods`, or a subclass of `Method`; the recipe's by
+            default.
+        recipe: all settings; by default those that suit the method.
         options: device, progress, checkpoints and caches.
 
+    Raises:
+        UsageError: the method does not exist, cannot be trained in that mode, or not with the
+            hasher's head; or the labels teach nothing.
+
     """
-    method = method or (recipe.method if recipe else Recipe.method)
-    recipe = (recipe or Recipe.with_defaults(method=method)).changed(
-        method=method, bits=hasher.bits
-    )
-    _check_mode(recipe)
+    kind, recipe = _resolve(hasher, method, recipe)
     options = options or Options()
     labelled = images.select(~images.without_labels)
     if len(labelled) < len(images):
         options.warn(f"{len(images) - len(labelled):,} pictures without labels are left out")
     labels = torch.from_numpy(labelled.labels)
     check_trainable(labels)
+    decide_head(hasher, kind, recipe)
     hasher.classes = images.classes
     if recipe.mode == "frozen":
         found = compute_features(
-            hasher, labelled, device=options.device, cache=options.cache, progress=options.progress
-        )
-        _say_broken(found.broken, options)
-        _fit_head(hasher, found.values, labels[found.positions], recipe, options)
+            hasher, labelled,
+            device=options.device, cache=options.feature_cache, progress=options.progress,
+        )  # fmt: skip
+        _warn_of_broken(found.broken, options)
+        _fit_head(hasher, kind, found.values, labels[found.positions], recipe, options)
     else:
         pixels = load_all(
             labelled, hasher.size or 0, cache=options.cache, progress=options.progress
         )
-        _say_broken(pixels.broken, options)
+        _warn_of_broken(pixels.broken, options)
         inputs = torch.from_numpy(np.ascontiguousarray(pixels[pixels.readable]))
-        fit_pixels(hasher, inputs, labels[pixels.readable], recipe, options)
+        fit_pixels(hasher, kind, inputs, labels[pixels.readable], recipe, options)
     return hasher
-
-
-def _check_mode(recipe: Recipe) -> None:
-    """Raise, before anything is decoded, where the method has no loss to fine-tune by."""
-    if recipe.mode == "finetune" and issubclass(method_class(recipe.method), Shallow):
-        raise UsageError(f"{recipe.method} is fitted to features", "train it with mode = 'frozen'")
 
 
 def fit_features(
@@ -100,39 +116,61 @@ def fit_features(
     features: NDArray[np.floating],
     labels: NDArray[np.uint8],
     *,
-    recipe: Recipe,
+    method: str | type[Method] | None = None,
+    recipe: Recipe | None = None,
     options: Options | None = None,
 ) -> Hasher:
-    """Train a hasher of features, for those who have embeddings already."""
+    """Train a hasher of features in place, for those who have embeddings already; return it.
+
+    Args:
+        hasher: made by `Hasher.from_features`; its head is decided as `fit` does.
+        features: embeddings (n, d).
+        labels: (n, classes), multi-hot; rows without any label are left out.
+        method: a name, or a subclass of `Method`; the recipe's by default.
+        recipe: all settings, of mode `frozen`; by default those that suit the method.
+        options: device, progress and checkpoints.
+
+    Raises:
+        InputError: there are not as many features as labels.
+        UsageError: as for `fit`.
+
+    """
+    kind, recipe = _resolve(hasher, method, recipe)
+    if recipe.mode != "frozen":
+        raise UsageError("embeddings have no network to fine-tune", "use mode = 'frozen'")
     if len(features) != len(labels):
         raise InputError(f"{len(features)} rows of features, but {len(labels)} rows of labels")
     has_labels = labels.any(axis=1)
     tensor = torch.from_numpy(labels[has_labels])
     check_trainable(tensor)
-    _fit_head(hasher, features[has_labels], tensor, recipe, options or Options())
+    decide_head(hasher, kind, recipe)
+    _fit_head(hasher, kind, features[has_labels], tensor, recipe, options or Options())
     return hasher
 
 
-def _fit_head(
-    hasher: Hasher,
-    features: NDArray[np.floating],
+def train_head(
+    head: Head,
+    kind: type[Method],
+    features: Tensor,
     labels: Tensor,
     recipe: Recipe,
     options: Options,
-) -> None:
-    inputs = torch.from_numpy(np.asarray(features, np.float32))
-    train_head(hasher.network.head, inputs, labels, recipe, options).to("cpu")
-    fit_labels(hasher, inputs, labels)
-
-
-def train_head(
-    head: Head, features: Tensor, labels: Tensor, recipe: Recipe, options: Options
 ) -> Head:
-    """Train a head on features (n, d); it stays on the device it was trained on."""
+    """Train a head; it stays on the device that it was trained on.
+
+    Args:
+        head: changed in place, and returned.
+        kind: the method's class.
+        features: of the train set (n, d).
+        labels: (n, classes), multi-hot.
+        recipe: how.
+        options: where, and what is reported.
+
+    """
     device = torch.device(pick_device(options.device))
     features = features.to(device)
-    with repeatable(device):
-        method = build_method(recipe, labels, features)
+    with preserve_torch_state(device), repeatable(device):
+        method = build_method(kind, recipe, features, labels)
         if isinstance(method, Shallow):
             method.fit_head(head.to(device).eval(), features, labels.to(device))
             return head
@@ -142,8 +180,39 @@ def train_head(
     return head
 
 
-def _say_broken(broken: tuple[Broken, ...], options: Options) -> None:
-    for one in broken[:5]:
+def _resolve(
+    hasher: Hasher, method: str | type[Method] | None, recipe: Recipe | None
+) -> tuple[type[Method], Recipe]:
+    """Return the method's class, and the recipe of this method and this hasher."""
+    kind = method_class(method or (recipe.method if recipe else Recipe.method))
+    recipe = recipe or Recipe.with_defaults(method=kind)
+    own = {"bits": hasher.bits, "backbone": hasher.backbone or recipe.backbone}
+    recipe = recipe.changed(method=kind.name, **own)
+    _check_mode(kind, recipe)
+    return kind, recipe
+
+
+def _check_mode(kind: type[Method], recipe: Recipe) -> None:
+    """Raise, before anything is decoded, where the method has no loss to fine-tune by."""
+    if recipe.mode == "finetune" and issubclass(kind, Shallow):
+        raise UsageError(f"{kind.name} is fitted to features", "train it with mode = 'frozen'")
+
+
+def _fit_head(
+    hasher: Hasher,
+    kind: type[Method],
+    features: NDArray[np.floating],
+    labels: Tensor,
+    recipe: Recipe,
+    options: Options,
+) -> None:
+    inputs = torch.from_numpy(np.asarray(features, np.float32))
+    train_head(hasher.network.head, kind, inputs, labels, recipe, options).to("cpu")
+    fit_labels(hasher, inputs, labels)
+
+
+def _warn_of_broken(broken: tuple[Broken, ...], options: Options) -> None:
+    for one in broken[:BROKEN_SHOWN]:
         options.warn(f"left out: {one.reason}")
-    if len(broken) > 5:
-        options.warn(f"and {len(broken) - 5:,} more that cannot be read")
+    if len(broken) > BROKEN_SHOWN:
+        options.warn(f"and {len(broken) - BROKEN_SHOWN:,} more that cannot be read")

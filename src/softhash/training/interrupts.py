@@ -9,11 +9,11 @@ from types import FrameType
 
 @contextmanager
 def held_interrupts() -> Iterator[Callable[[], bool]]:
-    """Hold Ctrl-C back; yield a function that says whether it came.
+    """Hold Ctrl-C back; yield a function that returns whether it came.
 
-    The caller asks wherever it can stop, and raises `KeyboardInterrupt` there. A second Ctrl-C is
-    not held. Outside the main thread, and where Ctrl-C is ignored or handled by others, nothing is
-    changed.
+    The caller calls it wherever it can stop, and raises `KeyboardInterrupt` there. A second Ctrl-C
+    is not held. Outside the main thread, and where Ctrl-C is ignored or handled by others, nothing
+    is changed.
     """
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

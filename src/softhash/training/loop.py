@@ -5,8 +5,7 @@ resumed ends as it would have without the interruption.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +15,15 @@ from torch.nn.parallel import DistributedDataParallel
 
 from softhash.errors import DivergedError, UsageError
 from softhash.training import distributed
+from softhash.training.augment import augment
 from softhash.training.interrupts import held_interrupts
 from softhash.training.methods import Method
+from softhash.training.options import OnEpoch
 from softhash.training.recipe import Recipe
 from softhash.training.schedule import batch_at, batch_length, rate_at, seed_at, step_count
-from softhash.training.step import Average, CapturedStep, Forward, Step, augmented
+from softhash.training.step import Average, CapturedStep, Forward, Step
 from softhash.training.teacher import Teacher
-
-OnEpoch = Callable[[dict[str, Any]], None]
+from softhash.training.torch_state import repeatable
 
 
 @dataclass
@@ -38,7 +38,15 @@ class Run:
 
 
 def make_run(network: nn.Module, method: Method, recipe: Recipe, device: torch.device) -> Run:
-    """Prepare the optimiser and the running mean of the weights that the recipe asks for."""
+    """Prepare the optimiser and the running mean of the weights that the recipe asks for.
+
+    Args:
+        network: moved to the device; the head alone where the recipe's mode is `frozen`.
+        method: moved to the device.
+        recipe: optimiser, rates and mean.
+        device: that trains.
+
+    """
     network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     method.to(device)
     whole: Any = network
@@ -112,25 +120,8 @@ def train(
     run.network.eval()
 
 
-@contextmanager
-def repeatable(device: torch.device) -> Iterator[None]:
-    """Sum in one order on a processor, whatever its threads do; a GPU is left as it is."""
-    before = torch.are_deterministic_algorithms_enabled()
-    warns = torch.is_deterministic_algorithms_warn_only_enabled()
-    memory: Any = torch.utils.deterministic
-    fills = memory.fill_uninitialized_memory  # which takes time, and changes nothing
-    if device.type == "cpu":
-        torch.use_deterministic_algorithms(True)
-        memory.fill_uninitialized_memory = False
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(before, warn_only=warns)
-        memory.fill_uninitialized_memory = fills
-
-
 class _Epoch:
-    """The losses of an epoch in the making, and what is said of them when it is over."""
+    """The losses of the current epoch, and the figures that are reported when it is over."""
 
     def __init__(self, recipe: Recipe, items: int, steps: int) -> None:
         self._recipe, self._items, self._steps = recipe, items, steps
@@ -139,7 +130,7 @@ class _Epoch:
         self._started = time.perf_counter()
 
     def close(self, step: int) -> dict[str, Any]:
-        """Return the figures of the epoch, and start the next; a loss that is no number raises."""
+        """Return the figures of the epoch, and start the next; raise if a loss is not finite."""
         values = torch.stack(self.losses).float()
         bad = (~torch.isfinite(values)).nonzero()
         if len(bad):
@@ -187,7 +178,7 @@ def _make_step(
 def _forward(
     network: Any, recipe: Recipe, device: torch.device, teacher: Teacher | None
 ) -> Forward:
-    """Return what maps a batch of inputs to u and the teacher's loss.
+    """Return the function from a batch of inputs to u and the teacher's loss.
 
     The backbone computes in bf16 on a GPU, the head in fp32.
     """
@@ -196,7 +187,7 @@ def _forward(
         return network(features), 0.0
 
     def whole(pixels: Tensor) -> tuple[Tensor, Tensor | float]:
-        pixels = augmented(pixels) if recipe.augment else pixels
+        pixels = augment(pixels) if recipe.augment else pixels
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             features = network.features(pixels)
             teacher_loss = teacher.loss(features, pixels) if teacher else 0.0
@@ -234,4 +225,4 @@ def check_trainable(labels: Tensor) -> None:
             f"{len(labels)} labelled picture is too few to train on", "give at least 2"
         )
     if (labels == labels[0]).all():
-        raise UsageError("all pictures have the same labels, so there is nothing to tell apart")
+        raise UsageError("all pictures have the same labels, so there is nothing to learn")

@@ -9,15 +9,21 @@ A recipe file names what differs from the defaults of its mode::
     alpha = 0.1
 """
 
-import json
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
 
 from softhash.codes import check_bits
+from softhash.devices import require_torch
 from softhash.errors import InputError, UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from softhash.training.methods.method import Defaults, Method
 
 MODES = ("frozen", "finetune")
 OPTIMISERS = ("adam", "adamw")
@@ -36,7 +42,7 @@ class Recipe:
 
     Attributes:
         mode: `frozen` trains a head on cached features, `finetune` the whole network.
-        method: see `softhash list methods`; `settings` are its own.
+        method: see `softhash list methods`.
         bits: length of the codes.
         backbone: see `softhash list backbones`.
         weights: where the backbone starts: `default`, `random`, or a file; layers that the file
@@ -44,7 +50,7 @@ class Recipe:
         size: side of the pictures in pixels, 0 for what the backbone was trained with.
         seed: what chance depends on.
         epochs: passes over the train set.
-        batch_size: pictures a step; all pairs among them are compared.
+        batch_size: pictures per step; all pairs among them are compared.
         hidden: units of a hidden layer of the head, 0 for none.
         dropout: share of hidden units (without them: of features) that a step leaves out.
         feature_dropout: share of the backbone's features that a step leaves out.
@@ -60,6 +66,7 @@ class Recipe:
             See `softhash.training.teacher`.
         freeze_batch_norm: whether the backbone's batch statistics stay as they are.
         average: decay of the running mean of the weights that is kept instead of them, 0 for none.
+        settings: the method's own.
 
     """
 
@@ -109,18 +116,23 @@ class Recipe:
     def with_defaults(cls, **values: Any) -> "Recipe":
         """Build a recipe from the defaults of its mode, of its method, and what is given.
 
+        Args:
+            values: keys of the recipe; `method` may be a class too, whose name is recorded.
+
         >>> Recipe.with_defaults(mode="finetune", bits=12).schedule
         'one-cycle'
+
         """
         mode, method = values.get("mode", cls.mode), values.get("method", cls.method)
         if mode not in MODES:
             raise unknown_name("mode", str(mode), MODES)
-        own = _OWN.get((method, mode), {})
-        return cls(**{**_DEFAULTS[mode], **own, **_checked(values)})
+        if not isinstance(method, str):
+            values = {**values, "method": getattr(method, "name", method)}
+        return cls(**_checked({**_DEFAULTS[mode], **_method_defaults(method, mode), **values}))
 
     @classmethod
-    def read(cls, path: Path, **values: Any) -> "Recipe":
-        """Read a TOML file; values given beside it win."""
+    def read(cls, path: str | os.PathLike[str], **values: Any) -> "Recipe":
+        """Read a TOML file; values that are given win over the file's."""
         return cls.with_defaults(**{**read_toml(path), **values})
 
     def changed(self, **values: Any) -> "Recipe":
@@ -132,13 +144,11 @@ class Recipe:
         return asdict(self) | {"settings": dict(self.settings)}
 
     def to_toml(self) -> str:
-        """Write every value as TOML."""
-        values = self.as_dict()
-        settings = values.pop("settings")
-        lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
-        lines += ["[settings]"] if settings else []
-        lines += [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
-        return "\n".join(lines) + "\n"
+        """Write every value as TOML, which `read` reads back as the same recipe."""
+        try:
+            return tomli_w.dumps(self.as_dict())
+        except TypeError as error:
+            raise UsageError(f"a setting cannot be written as TOML: {error}") from None
 
 
 _DEFAULTS: dict[str, dict[str, Any]] = {
@@ -151,24 +161,21 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     },
 }
 
-# What suits a method better than the defaults that all others are compared with.
-_OWN: dict[tuple[str, str], dict[str, Any]] = {
-    ("softhash", "frozen"): {"dropout": 0.7, "batch_size": 256, "epochs": 80},
-    ("dnnh", "finetune"): {"head_rate": 1e-3},  # two of twelve runs collapse at the others' rate
-    ("softhash", "finetune"): {
-        "dropout": 0.7,
-        "epochs": 40,
-        "augment": True,
-        "teacher_zoom": 1.27,
-        "average": 0.998,
-    },
-}
+
+def _method_defaults(method: "str | type[Method]", mode: str) -> Mapping[str, Any]:
+    """Return what suits a method better than the defaults that all others are compared with."""
+    require_torch()
+    from softhash.training.methods import find_method
+
+    kind = find_method(method) if isinstance(method, str) else method
+    defaults: Defaults = getattr(kind, "defaults", {})
+    return defaults.get(mode, {})
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a TOML file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -178,7 +185,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Refuse unknown keys and values of another kind."""
+    """Return the values; raise on unknown keys and on values of another type."""
     known = {f.name: f for f in fields(Recipe)}
     for name, value in values.items():
         if name not in known:

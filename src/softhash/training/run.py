@@ -1,41 +1,32 @@
-"""One training run: where it happens, the method it is trained by, and its checkpoints."""
-
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
+"""One training run: the method it is trained by, its steps, and its checkpoints."""
 
 import torch
 from torch import Tensor, nn
 
-from softhash.data.loading import Progress
 from softhash.devices import pick_device
 from softhash.model.hasher import Hasher
 from softhash.model.label_classifier import fit_label_classifier
 from softhash.training.checkpoint import load_checkpoint, save_checkpoint
 from softhash.training.distributed import rank
-from softhash.training.loop import OnEpoch, Run, make_run, train
+from softhash.training.loop import Run, make_run, train
 from softhash.training.methods import Method, create
+from softhash.training.options import Options
 from softhash.training.recipe import Recipe
 from softhash.training.teacher import Teacher
 
 
-@dataclass
-class Options:
-    """Where and how a run happens, without any influence on what it ends with."""
+def build_method(kind: type[Method], recipe: Recipe, features: Tensor, labels: Tensor) -> Method:
+    """Make a method for a train set; all chance from here on comes from the recipe's seed.
 
-    device: str = "auto"
-    on_epoch: OnEpoch = lambda figures: None
-    progress: Progress | None = None
-    checkpoint: Path | None = None  # a file; written now and then, and on interruption
-    resume: bool = False
-    cache: Path | None = None  # a folder for features and pixels
-    warn: Callable[[str], None] = field(default=lambda text: None)
+    Args:
+        kind: the method's class.
+        recipe: bits, seed and the method's settings.
+        features: of the untouched backbone (n, d), on the device that trains.
+        labels: (n, classes), multi-hot.
 
-
-def build_method(recipe: Recipe, labels: Tensor, features: Tensor) -> Method:
-    """Make the method; whatever chance decides from here on comes from the recipe's seed."""
+    """
     torch.manual_seed(recipe.seed)
-    method = create(recipe.method, recipe.bits, labels.shape[1], **recipe.settings)
+    method = create(kind, recipe.bits, labels.shape[1], **recipe.settings)
     method.study(features, labels.to(features.device))
     return method
 
@@ -49,11 +40,22 @@ def run_training(
     options: Options,
     teacher: Teacher | None = None,
 ) -> None:
-    """Train from the start, or from where a checkpoint was."""
+    """Train from the start, or from where a checkpoint was.
+
+    Args:
+        network: the head where the recipe's mode is `frozen`, otherwise the whole network.
+        method: what it is trained by.
+        inputs: features (n, d), or pictures (n, h, w, 3) uint8, on any device.
+        labels: (n, classes), multi-hot.
+        recipe: how.
+        options: where, and what is reported.
+        teacher: what features are learned from, where pictures are trained on.
+
+    """
     device = torch.device(pick_device(options.device))
     run = make_run(network, method, recipe, device)
     method.start(labels.to(device))
-    if options.checkpoint and resumes(options):
+    if options.checkpoint and options.resumes:
         load_checkpoint(options.checkpoint, run, recipe)
 
     def checkpoint(state: Run) -> None:
@@ -66,12 +68,14 @@ def run_training(
     )  # fmt: skip
 
 
-def resumes(options: Options) -> bool:
-    """Whether there is a checkpoint to go on from, and it is wanted."""
-    return bool(options.resume and options.checkpoint and options.checkpoint.exists())
-
-
 def fit_labels(hasher: Hasher, features: Tensor, labels: Tensor) -> None:
-    """Teach a hasher that knows their names which labels features speak for."""
+    """Fit the classifier that names the likely labels, where the hasher has names for them.
+
+    Args:
+        hasher: changed in place.
+        features: of the train set (n, d).
+        labels: (n, classes), multi-hot.
+
+    """
     if len(hasher.classes) == labels.shape[1]:
         hasher.label_classifier = fit_label_classifier(features, labels, hasher.classes)

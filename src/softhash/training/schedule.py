@@ -28,7 +28,14 @@ def batch_length(recipe: Recipe, items: int) -> int:
 
 
 def batch_at(recipe: Recipe, items: int, step: int) -> Tensor:
-    """Return the positions of a step: the next of an endless stream of shuffled passes."""
+    """Return the positions of a step: the next of an endless stream of shuffled passes.
+
+    Args:
+        recipe: seed and batch size.
+        items: pictures of the train set.
+        step: its number, from 0.
+
+    """
     length = batch_length(recipe, items)
     first, last = step * length, (step + 1) * length - 1
     now = _shuffled(items, recipe.seed, first // items)
@@ -52,9 +59,15 @@ def seed_at(seed: int, step: int) -> int:
 def rate_at(recipe: Recipe, step: int, steps: int) -> float:
     """Return the factor of the learning rates at a step.
 
+    Args:
+        recipe: the schedule.
+        step: its number, from 0.
+        steps: of the whole run.
+
     >>> recipe = Recipe.with_defaults(schedule="halving")
     >>> [rate_at(recipe, step, 2000) for step in (0, 499, 500, 1000)]
     [1.0, 1.0, 0.5, 0.25]
+
     """
     if recipe.schedule == "halving":
         return float(0.5 ** (step // recipe.halve_every))

@@ -5,48 +5,32 @@ What is random in it (dropout, augmentation) is seeded by the caller. On a GPU t
 eagerly, as the capture needs; from then on the whole step, optimiser included, is one launch.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F  # noqa: N812
 
 from softhash.training.distributed import gather
 from softhash.training.methods import Method
 
 EAGER_STEPS = 3  # before a capture, so that every buffer exists
-ZOOM = 0.75, 1.3  # of a picture's side that is seen: things are 1.33 to 0.77 times as large
-STRETCH = 0.1  # of one side more than of the other, each by up to e^0.1
 
-Forward = Callable[[Tensor], tuple[Tensor, Tensor | float]]  # u, and a loss beside the method's
-
-
-def augmented(pixels: Tensor) -> Tensor:
-    """Zoom, mirror and brighten pictures (n, h, w, 3) at random; the result is float.
-
-    Zooming in crops, and zooming out puts mirrored borders around: on average things are as large
-    as in whole pictures; crops alone would make a network unused to these.
-    """
-    n, device = len(pixels), pixels.device
-    x = pixels.permute(0, 3, 1, 2).float()
-    zoom = torch.empty(n, 1, device=device).uniform_(*map(math.log, ZOOM))
-    stretch = torch.empty(n, 2, device=device).uniform_(-STRETCH, STRETCH)
-    scale = torch.exp(zoom + stretch)
-    shift = (torch.rand(n, 2, device=device) * 2 - 1) * (1 - scale).abs()
-    mirror = torch.where(torch.rand(n, device=device) < 0.5, -1.0, 1.0)
-    theta = torch.zeros(n, 2, 3, device=device)
-    theta[:, 0, 0], theta[:, 1, 1] = scale[:, 0] * mirror, scale[:, 1]
-    theta[:, :, 2] = shift
-    grid = F.affine_grid(theta, list(x.shape), align_corners=False)
-    x = F.grid_sample(x, grid, padding_mode="reflection", align_corners=False)
-    brightness = torch.empty(n, 1, 1, 1, device=device).uniform_(0.8, 1.2)
-    return (x * brightness).clamp(0, 255).permute(0, 2, 3, 1)
+Forward = Callable[[Tensor], tuple[Tensor, Tensor | float]]  # inputs → u, the teacher's loss
 
 
 class Step:
-    """A training step on inputs that are looked up by position."""
+    """A training step on inputs that are looked up by position.
+
+    Args:
+        forward: maps a batch of inputs to u and the teacher's loss, 0 without a teacher.
+        method: the loss on u.
+        optimiser: of the weights of both.
+        inputs: of the whole train set, on any device.
+        labels: (n, classes) multi-hot, on the device that trains.
+        average: a running mean of the weights to keep up to date, or None.
+
+    """
 
     def __init__(
         self,
@@ -114,7 +98,13 @@ class CapturedStep(Step):
 
 
 class Average:
-    """A running mean of weights, kept beside them."""
+    """A running mean of a module's weights.
+
+    Args:
+        module: whose trainable weights are averaged.
+        decay: share of the mean that stays at each update.
+
+    """
 
     def __init__(self, module: nn.Module, decay: float) -> None:
         self._weights: list[Tensor] = [p for p in module.parameters() if p.requires_grad]

@@ -35,7 +35,14 @@ def with_upsampling(network: HashNetwork, zoom: float) -> HashNetwork:
 
 
 def check_upsampling(network: HashNetwork, pixels: Tensor, backbone: str) -> None:
-    """Raise where the backbone takes pictures of one size only; `pixels` are one or two pictures."""
+    """Raise where the backbone takes pictures of one size only.
+
+    Args:
+        network: made by `with_upsampling`.
+        pixels: one picture or two (n, h, w, 3).
+        backbone: its name, for the error.
+
+    """
     try:
         with torch.no_grad():
             network.eval().features(pixels)

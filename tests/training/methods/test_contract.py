@@ -87,7 +87,7 @@ def ranked_precision(method, head, features, labels):
     method.finish(head.eval(), lambda: features)
     distance = head.distances(features, head(features) > 0)
     head.train()
-    return precision_of(distance, labels, n=ITEMS // 2)
+    return precision_by(distance, labels, n=ITEMS // 2)
 
 
 def toy():
@@ -130,10 +130,10 @@ def test_a_head_is_fitted_to_odd_labels_too(name, kind):
 def precision(u, labels, n=20):
     """Share of each picture's nearest by code that share a label with it."""
     b = torch.sign(u.detach())
-    return precision_of(-(b @ b.T), labels, n)
+    return precision_by(-(b @ b.T), labels, n)
 
 
-def precision_of(distance, labels, n=20):
+def precision_by(distance, labels, n=20):
     distance = distance.detach().clone().fill_diagonal_(float("inf"))
     nearest = distance.argsort(dim=1, stable=True)[:, :n]
     relevant = (labels.float() @ labels.float().T > 0).float()

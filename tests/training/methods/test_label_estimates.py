@@ -18,7 +18,7 @@ def found(x=X, y=Y, by=label_estimates):
 
 
 def refitted(ridge, x=X, y=Y):
-    """Leave each picture out, fit the rest, and ask for the one that was left out."""
+    """Leave each picture out, fit the rest, and predict the one that was left out."""
     x = x / x.std(axis=0)
     rows = []
     for i in range(len(x)):
@@ -29,12 +29,12 @@ def refitted(ridge, x=X, y=Y):
 
 
 @pytest.mark.parametrize("ridge", [0.01, 1.0, 100.0])
-def test_it_is_what_a_regression_without_the_picture_says(ridge, monkeypatch):
+def test_it_is_what_a_regression_without_the_picture_predicts(ridge, monkeypatch):
     monkeypatch.setattr(_label_estimates, "RIDGES", (ridge,))
     np.testing.assert_allclose(found(by=leave_one_out), refitted(ridge), atol=1e-6)
 
 
-def test_of_several_ridges_the_one_that_foretells_best_is_taken():
+def test_of_several_ridges_the_one_that_predicts_best_is_taken():
     errors = {r: np.square(refitted(r) - Y).mean() for r in _label_estimates.RIDGES}
     best = min(errors, key=errors.get)
     np.testing.assert_allclose(found(by=leave_one_out), refitted(best), atol=1e-6)
@@ -42,7 +42,7 @@ def test_of_several_ridges_the_one_that_foretells_best_is_taken():
 
 def test_many_pictures_are_taken_in_parts(monkeypatch):
     whole = found(by=leave_one_out)
-    monkeypatch.setattr(_label_estimates, "AT_ONCE", 7)
+    monkeypatch.setattr(_label_estimates, "ROWS_PER_BLOCK", 7)
     np.testing.assert_allclose(found(by=leave_one_out), whole, atol=1e-9)
 
 
@@ -53,14 +53,14 @@ def test_guesses_become_probabilities_by_one_logistic_regression_for_all_labels(
     np.testing.assert_allclose(found(), expected, atol=1e-3)
 
 
-def test_labels_that_features_show_clearly_are_hardly_doubted():
-    """However many there are: sums of small doubts would drown what is shared."""
+def test_labels_that_features_show_clearly_hardly_change():
+    """However many there are: sums of small changes would drown what is shared."""
     y = (np.random.default_rng(5).random((600, 100)) < 0.04).astype(np.uint8)
     x = y @ RNG.normal(size=(100, 150)) + 0.5 * RNG.normal(size=(600, 150))
     assert abs(found(x, y) - y).mean() < 0.005
 
 
-def test_fewer_pictures_than_features_and_features_that_do_not_vary_are_no_trouble():
+def test_fewer_pictures_than_features_and_features_that_do_not_vary_are_handled():
     x = np.concatenate([RNG.normal(size=(5, 30)), np.ones((5, 2))], axis=1)
     for rows in (5, 2):
         values = found(x[:rows], Y[:rows])
@@ -68,6 +68,6 @@ def test_fewer_pictures_than_features_and_features_that_do_not_vary_are_no_troub
     assert np.isfinite(found(np.ones((5, 3)), Y[:5])).all()
 
 
-def test_features_that_say_nothing_leave_what_is_usual():
+def test_features_without_information_leave_the_base_rate():
     values = found(RNG.normal(size=(2000, 3)), (RNG.random((2000, 2)) < 0.3).astype(np.uint8))
     assert abs(values - 0.3).max() < 0.05

@@ -48,14 +48,14 @@ def test_value_and_gradients_are_those_of_the_loops(ndcg_weight, anchors, bins):
 
 
 @pytest.mark.parametrize("label_smoothing", [0.3, 1.0])
-def test_labels_that_are_doubted_are_ranked_by_what_is_expected(label_smoothing):
+def test_soft_labels_are_ranked_by_the_expected_number_of_shared_ones(label_smoothing):
     method = with_places(label_smoothing=label_smoothing)
     features = np.random.default_rng(2).normal(size=(30, 4))
     labels = np.random.default_rng(4).random((30, CLASSES)) < 0.4
     method.study(torch.tensor(features), torch.tensor(labels))
-    foretold = label_estimates(torch.tensor(features), torch.tensor(labels)).numpy()
+    estimates = label_estimates(torch.tensor(features), torch.tensor(labels)).numpy()
     index = np.arange(20, 29)  # of the train set; the labels of a batch are its own
-    soft_labels = (1 - label_smoothing) * labels[index] + label_smoothing * foretold[index]
+    soft_labels = (1 - label_smoothing) * labels[index] + label_smoothing * estimates[index]
     places = method.places.detach().numpy()
     expected = reference(OUTPUTS, places, 0.5, BITS, soft_labels)
     loss, gradient = loss_and_gradient(method, OUTPUTS, labels[index].astype(int), index)
@@ -64,7 +64,7 @@ def test_labels_that_are_doubted_are_ranked_by_what_is_expected(label_smoothing)
     np.testing.assert_allclose(gradient, slope, rtol=1e-3, atol=1e-6)
 
 
-def test_without_doubt_labels_stay_as_they_are():
+def test_without_smoothing_labels_stay_as_they_are():
     method = with_places(label_smoothing=0.0)
     method.study(torch.randn(9, 4), torch.tensor(LABELS))
     assert loss_and_gradient(method, OUTPUTS, LABELS)[0] == pytest.approx(
@@ -85,14 +85,14 @@ def test_anchors_give_every_picture_something_to_rank():
 @pytest.mark.parametrize("pictures", [9, 200])
 def test_anchors_never_outweigh_the_pictures(pictures):
     method = create("softhash", BITS, 50)
-    weights = method._weights(torch.zeros(pictures, BITS))
+    weights = method._anchor_weights(torch.zeros(pictures, BITS))
     assert weights.sum() == pytest.approx(min(50, pictures / 2))
 
 
 def test_settings_out_of_range_are_refused():
     with pytest.raises(UsageError, match="give 1 to 8"):
         create("softhash", 8, 2, bins=9)
-    with pytest.raises(UsageError, match="the share of NDCG"):
+    with pytest.raises(UsageError, match=r"ndcg_weight is 1\.5; give a share from 0 to 1"):
         create("softhash", 8, 2, ndcg_weight=1.5)
-    with pytest.raises(UsageError, match="of what is foretold"):
+    with pytest.raises(UsageError, match=r"label_smoothing is -0\.1; give a share"):
         create("softhash", 8, 2, label_smoothing=-0.1)

@@ -1,6 +1,23 @@
 """Hashing methods by name: one paper per file."""
 
-from softhash.training.methods.method import Method, Shallow
-from softhash.training.methods.registry import METHODS, create, describe, method_class
+from softhash.training.methods.method import Line, Method, Shallow
+from softhash.training.methods.registry import (
+    METHODS,
+    create,
+    describe,
+    find_method,
+    is_shallow,
+    method_class,
+)
 
-__all__ = ["METHODS", "Method", "Shallow", "create", "describe", "method_class"]
+__all__ = [
+    "METHODS",
+    "Line",
+    "Method",
+    "Shallow",
+    "create",
+    "describe",
+    "find_method",
+    "is_shallow",
+    "method_class",
+]

@@ -15,7 +15,7 @@ class KernelMethod(Shallow):
     anchors: int
 
     def head_options(self, hidden: int, dropout: float) -> HeadOptions:
-        """Ask for a kernel."""
+        """Return a head with a kernel."""
         own: HeadOptions = {"hidden": self.anchors, "lift": "rbf"}
         return super().head_options(hidden, dropout) | own
 

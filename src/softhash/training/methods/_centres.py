@@ -38,7 +38,7 @@ def hadamard(size: int) -> Tensor:
 
 
 def _hadamard_rows(bits: int, classes: int) -> Tensor:
-    """Shuffle rows and signs: else a column of ones is a bit that tells nothing."""
+    """Shuffle rows and signs: otherwise a column of ones is a constant bit."""
     rows = hadamard(bits)[torch.randperm(bits)] * _coins(bits, 1)
     return torch.cat([rows, -rows])[:classes]
 

@@ -35,12 +35,26 @@ def eigenvectors(symmetric: Tensor) -> Tensor:
 
 
 def normal(rows: int, columns: int, like: Tensor) -> Tensor:
-    """Draw from N(0, 1) on the processor, so that a seed means the same on every device."""
+    """Draw from N(0, 1) on the processor, so that a seed means the same on every device.
+
+    Args:
+        rows: of the result.
+        columns: of the result.
+        like: a tensor whose type and device the result gets.
+
+    """
     return torch.randn(rows, columns, dtype=torch.float64).to(like)
 
 
 def drawn(count: int, items: int, like: Tensor) -> Tensor:
-    """Draw at most `count` of so many positions, none twice."""
+    """Draw positions, none twice.
+
+    Args:
+        count: how many, at most.
+        items: how many positions there are.
+        like: a tensor whose device the result gets.
+
+    """
     return torch.randperm(items)[:count].to(like.device)
 
 
@@ -55,7 +69,14 @@ def signs(x: Tensor) -> Tensor:
 
 @torch.no_grad()
 def set_output(head: Head, weight: Tensor, bias: Tensor | None = None) -> None:
-    """Give the linear layer its weight (bits, inputs) and bias (bits,), 0 where there is none."""
+    """Set the linear layer of a head.
+
+    Args:
+        head: changed in place.
+        weight: (bits, inputs).
+        bias: (bits,), 0 by default.
+
+    """
     head.output.weight.copy_(weight)
     if bias is None:
         head.output.bias.zero_()

@@ -11,10 +11,16 @@ Signs = NDArray[np.int64]
 
 
 def factorise(labels: NDArray[Any], start: Signs, sweeps: int) -> Signs:
-    """Lower ‖S − HHᵀ/q‖² from a start (n, q) of ±1, until nothing changes or for so many sweeps.
+    """Lower ‖S − HHᵀ/q‖² until nothing changes, or for so many sweeps.
 
-    S is +1 where labels (n, classes) share one, otherwise −1. Pictures with the same labels have
-    the same row of S, which is therefore held once for each set of labels that occurs.
+    S is +1 where labels share one, otherwise −1. Pictures with the same labels have the same row of
+    S, which is therefore held once for each set of labels that occurs.
+
+    Args:
+        labels: (n, classes), multi-hot.
+        start: H to start from (n, q), of ±1.
+        sweeps: at most.
+
     """
     sets, member = np.unique(labels != 0, axis=0, return_inverse=True)
     similarity = np.where(sets.astype(np.int64) @ sets.T.astype(np.int64) > 0, 1, -1)

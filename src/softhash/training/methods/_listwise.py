@@ -1,7 +1,7 @@
 """Tie-aware AP and NDCG of rankings by distance, made differentiable as TALR does (see `talr`).
 
 Items are counted in groups around evenly spaced distances, an item that lies between two in both,
-by shares. Soft counts are no integers: sums over ranks are interpolated between integers, and the
+by shares. Soft counts are not integers: sums over ranks are interpolated between integers, and the
 slope of hits within a group, (c⁺ − 1)/(c − 1), is [c⁺ − 1]₊/max(c − 1, 1). Both are exact at
 integers, so that for binary codes and a group for each distance these are the metrics themselves.
 """
@@ -15,9 +15,16 @@ SMALLEST = 1e-3  # fewer (soft) items than this are none: their mean would be ro
 def histograms(distance: Tensor, bits: int, bins: int, *weights: Tensor) -> tuple[Tensor, ...]:
     """Sum each of the weights (n, m) of items around each bin's distance: (n, bins + 1).
 
+    Args:
+        distance: of items from queries (n, m).
+        bits: the largest distance.
+        bins: intervals between 0 and that.
+        weights: of items, (n, m) each.
+
     >>> distance = torch.tensor([[0.0, 1.0, 3.0]])
     >>> histograms(distance, 4, 2, torch.tensor([[1.0, 1.0, 10.0]]))
     (tensor([[1.5000, 5.5000, 5.0000]]),)
+
     """
     place = distance * (bins / bits)
     below = place.detach().floor().clamp(0, bins - 1)
@@ -31,7 +38,14 @@ def histograms(distance: Tensor, bits: int, bins: int, *weights: Tensor) -> tupl
 
 
 def average_precision(size: Tensor, hits: Tensor, relevant: Tensor) -> Tensor:
-    """AP of each query, from the items and hits of its groups; `relevant` (n, m) weighs hits."""
+    """AP of each query (n,).
+
+    Args:
+        size: items in each group (n, groups).
+        hits: relevant items in each group (n, groups).
+        relevant: weight of each item as a hit (n, m).
+
+    """
     before, hits_before = _before(size), _before(hits)
     slope = (hits - 1).clamp_min(0) / (size - 1).clamp_min(1)
     reciprocal = mean_over_ranks(1 / _ranks(relevant), before, size)
@@ -40,7 +54,14 @@ def average_precision(size: Tensor, hits: Tensor, relevant: Tensor) -> Tensor:
 
 
 def ndcg(size: Tensor, gains: Tensor, gain: Tensor) -> Tensor:
-    """NDCG of each query, from the items and gains of its groups; `gain` (n, m) is each item's."""
+    """NDCG of each query (n,).
+
+    Args:
+        size: items in each group (n, groups).
+        gains: sum of gains in each group (n, groups).
+        gain: of each item (n, m).
+
+    """
     discounts = 1 / torch.log2(1 + _ranks(gain))
     dcg = (gains * mean_over_ranks(discounts, _before(size), size)).sum(dim=1)
     best = gain.sort(dim=1, descending=True).values @ discounts
@@ -48,10 +69,16 @@ def ndcg(size: Tensor, gains: Tensor, gain: Tensor) -> Tensor:
 
 
 def mean_over_ranks(values: Tensor, before: Tensor, size: Tensor) -> Tensor:
-    """Average a value of each rank over the ranks of groups that come after so many items.
+    """Average a value of each rank over the ranks of groups.
+
+    Args:
+        values: of ranks 1, 2, …
+        before: items in front of a group.
+        size: items in the group.
 
     >>> mean_over_ranks(torch.tensor([1.0, 0.5, 0.25]), torch.tensor([1.0]), torch.tensor([2.0]))
     tensor([0.3750])
+
     """
     span = running_sum(values, before + size) - running_sum(values, before)
     return span / size.clamp_min(SMALLEST)

@@ -1,9 +1,9 @@
 """All triplets of a batch, for the methods that learn from (anchor, positive, negative).
 
-A positive shares more labels with the anchor than the negative does; with one label a picture, that
-is the usual meaning. All triplets are formed, by masks over (n, n, n): no sampling, so no seed and
-the least noise, and shapes that depend on nothing but the batch, as a captured step needs. A batch
-of 128 takes 8 MB a tensor, one of 256 64 MB.
+A positive shares more labels with the anchor than the negative does; with one label per picture,
+that is the usual meaning. All triplets are formed, by masks over (n, n, n): no sampling, so no seed
+and the least noise, and shapes that depend on nothing but the batch, as a captured step needs. A
+batch of 128 takes 8 MB per tensor, one of 256 64 MB.
 """
 
 import torch
@@ -13,7 +13,7 @@ from softhash.training.methods.losses import shared_labels
 
 
 def ranked_triplets(labels: Tensor) -> Tensor:
-    """Tell which (anchor, positive, negative) are triplets: (n, n, n), true or false.
+    """Return which (anchor, positive, negative) are triplets: (n, n, n), true or false.
 
     >>> ranked_triplets(torch.tensor([[1, 1], [1, 1], [1, 0]])).nonzero().tolist()
     [[0, 1, 2], [1, 0, 2]]

@@ -24,6 +24,7 @@ from softhash.model.heads import Head
 from softhash.training.methods._anchors import KernelMethod, place_anchors
 from softhash.training.methods._directions import drawn, normal, set_output, signs
 from softhash.training.methods.losses import label_overlap
+from softhash.training.methods.method import Line
 
 ROUNDING = 1e-9  # a gain, or an interval between thresholds, that is none
 TINY = 1e-30  # instead of a similarity of 0, whose threshold would be nowhere
@@ -32,20 +33,23 @@ TINY = 1e-30  # instead of a similarity of 0, whose threshold would be nowhere
 class BRE(KernelMethod):
     """Kernel codes whose Hamming distances reconstruct given ones, weight by weight."""
 
+    name, title, order = "bre", "BRE", 520
+    line = Line("#0072b2", "-.", "d")
+
     def __init__(
         self,
         bits: int,
         classes: int,
         *,
         anchors: int = 300,
-        anchors_a_bit: int = 50,
+        anchors_per_bit: int = 50,
         labelled: int = 1000,
         pairs: int = 25,
         sweeps: int = 3,
     ) -> None:
         super().__init__(bits, classes)
         self.anchors = anchors
-        self.anchors_a_bit = anchors_a_bit
+        self.anchors_per_bit = anchors_per_bit
         self.labelled = labelled
         self.pairs = pairs
         self.sweeps = sweeps
@@ -57,7 +61,7 @@ class BRE(KernelMethod):
         chosen = drawn(self.labelled, len(features), features)
         k = head.lifted(features[chosen]).double()
         fit = Embedding(k, *draw_pairs(labels[chosen], self.pairs), self.bits)
-        mine = [drawn(self.anchors_a_bit, used, k) for _ in range(self.bits)]
+        mine = [drawn(self.anchors_per_bit, used, k) for _ in range(self.bits)]
         for bit, anchors in enumerate(mine):
             fit.weight[bit, anchors] = normal(1, len(anchors), like=k)[0]
         fit.refresh()
@@ -125,7 +129,7 @@ class Embedding:
         return (on[self.first] != on[self.second]).double() / len(self.weight)
 
     def _best(self, column: Tensor, rest: Tensor, others: Tensor) -> Tensor:
-        """Find the best weight of a column (n,) beside the rest (n,) of the bit's output.
+        """Find the best weight of a column (n,), given the rest (n,) of the bit's output.
 
         The weight rises from −∞. Each picture flips at a threshold, and a pair's bits are the other
         way round (apart or not) while one of its pictures has flipped and the other has not.
@@ -143,6 +147,3 @@ class Embedding:
         heights[edges.diff() < ROUNDING] = torch.inf
         best = heights.argmin()
         return (edges[best] + edges[best + 1]) / 2
-
-
-METHODS = {"bre": BRE}

@@ -6,9 +6,9 @@ shared and −1 elsewhere. Stage 2: the network regresses them, C = mean (u − 
 What differs: the paper relaxes H to [−1, 1], follows a quadratic model of one entry at a time, and
 takes signs at the end; here entries are signs throughout and each takes the exactly better one, so
 that the objective of the codes themselves never rises. On VOC2012's 4,000 pictures and 48 bits it
-ends at 0.4227 a pair in a few seconds; the relaxation, over five sweeps, at 0.4241, and a spectral
-start at 0.4227. `sweeps` bounds the passes over all entries; about a dozen were needed. The paper's
-variant that also predicts classes (CNNH+) is not here.
+ends at 0.4227 per pair in a few seconds; the relaxation, over five sweeps, at 0.4241, and a
+spectral start at 0.4227. `sweeps` bounds the passes over all entries; about a dozen were needed.
+The paper's variant that also predicts classes (CNNH+) is not here.
 
 Checked by enumeration on small sets: the objective never rises, and no single change of sign lowers
 it in the end; the loss against numpy, and gradients by finite differences.
@@ -17,12 +17,14 @@ it in the end; the loss against numpy, and gradients by finite differences.
 import torch
 from torch import Tensor
 
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 
 class CNNH(Method):
     """Codes of the train set first, by factorising its similarity; then regression of them."""
 
+    name, title, order = "cnnh", "CNNH", 310
+    line = Line("#7a4b9d", "--", "s")
     activation = "tanh"
     codes: Tensor
 
@@ -43,6 +45,3 @@ class CNNH(Method):
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
         """C = mean (u − h)²."""
         return (u - self.codes[index]).square().mean()
-
-
-METHODS = {"cnnh": CNNH}

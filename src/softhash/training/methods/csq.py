@@ -6,7 +6,7 @@ picture is pulled to its class's, bit by bit:
     L = mean BCE(½(u + 1), ½(t + 1)) + λ·mean (|u| − 1)²,   t = majority of its classes' centres
 
 Multi-label, as in the paper: t is the bitwise majority of the centres of all its labels, and a tie
-falls as one vector of coins says, drawn once. λ = 0.05 as in the authors' published code, which
+is decided by one vector of coins, drawn once. λ = 0.05 as in the authors' published code, which
 has the square where the paper has log cosh; that code's additional pairwise loss is not in the
 paper, nor here. Centres are rows of a Hadamard matrix where the length is a power of two and twice
 it suffices for the classes; otherwise the paper throws coins, and so do we, with the best of many
@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from softhash.training.methods._centres import class_centres
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 SMALLEST = 1e-7  # probability whose logarithm is taken
 
@@ -27,6 +27,8 @@ SMALLEST = 1e-7  # probability whose logarithm is taken
 class CSQ(Method):
     """Pulls every bit to the majority of the picture's class centres, by cross-entropy."""
 
+    name, title, order = "csq", "CSQ", 400
+    line = Line("#e69f00", ":", ">")
     activation = "tanh"
     centres: Tensor
     ties: Tensor
@@ -47,6 +49,3 @@ class CSQ(Method):
         """Vote, bit by bit, among the centres of a picture's classes: (n, bits) of ±1."""
         votes = labels.to(self.centres.dtype) @ self.centres
         return torch.where(votes == 0, self.ties, votes.sign())
-
-
-METHODS = {"csq": CSQ}

@@ -19,12 +19,14 @@ from softhash.training.methods.losses import (
     pair_cross_entropy,
     quantisation_log_cosh,
 )
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 
 class DHN(Method):
     """Cross-entropy of pairs that share a label or not, and a smooth quantisation error."""
 
+    name, title, order = "dhn", "DHN", 210
+    line = Line("#8a6d3b", "-", "<")
     activation = "tanh"
 
     def __init__(
@@ -38,6 +40,3 @@ class DHN(Method):
         """C = L + λQ."""
         pairs = pair_cross_entropy(self.alpha * (u @ u.T), label_overlap(labels))
         return pairs.mean() + self.lambda_ * quantisation_log_cosh(u)
-
-
-METHODS = {"dhn": DHN}

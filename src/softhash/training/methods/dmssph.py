@@ -1,4 +1,4 @@
-"""DMSSPH, a reconstruction: its text was not to be had, only what others say of it.
+"""DMSSPH, a reconstruction from what others write of it: its text was not available.
 
 Wu, Lin, Li, Ye, Wang, "Deep Supervised Hashing for Multi-Label and Large-Scale Image Retrieval",
 2017. Known is that it keeps several levels of similarity apart by a loss on pairs whose margin
@@ -16,10 +16,14 @@ from torch import Tensor, where
 
 from softhash.training.methods.dsh import DSH
 from softhash.training.methods.losses import label_cosine
+from softhash.training.methods.method import Line
 
 
 class DMSSPHReconstruction(DSH):
     """DMSSPH, a reconstruction: contrastive loss, its margin set by the cosine of the labels."""
+
+    name, title, order = "dmssph", "DMSSPH", 220
+    line = Line("#7a4b9d", "-", ">")
 
     def pair_loss(self, distance: Tensor, labels: Tensor) -> Tensor:
         """½[‖Δ‖² − m·(1 − s)]₊ where a label is shared, otherwise ½[m − ‖Δ‖²]₊."""
@@ -27,6 +31,3 @@ class DMSSPHReconstruction(DSH):
         near = (distance - self.margin * (1 - s)).clamp_min(0)
         apart = (self.margin - distance).clamp_min(0)
         return where(s > 0, near, apart) / 2
-
-
-METHODS = {"dmssph": DMSSPHReconstruction}

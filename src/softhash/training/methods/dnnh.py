@@ -15,24 +15,29 @@ instead of 0.802 at 12 bits, and 0.795 instead of 0.821 at 36.
 
 What is kept: sigmoid outputs (u is tanh(x), so (u + 1)/2 is σ(2x)), the loss, and p as an option.
 What is not: "divide and encode", a slice of 50 features for each bit in place of a layer that all
-bits share, for the head is the same for all methods here. The paper has one label a picture; here a
-positive shares more labels with the anchor than the negative does, and all triplets of a batch are
-taken.
+bits share, for the head is the same for all methods here. The paper has one label per picture; here
+a positive shares more labels with the anchor than the negative does, and all triplets of a batch
+are taken.
 
 Checked against float64 numpy loops, and gradients by finite differences. Written from summaries of
 the paper and a public version of its loss, without its text or its authors' code.
 """
 
+from typing import ClassVar
+
 from torch import Tensor, where
 
 from softhash.training.methods._triplets import anchor_mean, differences, ranked_triplets
 from softhash.training.methods.losses import squared_distances
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Defaults, Line, Method
 
 
 class DNNH(Method):
     """Triplet ranking hinge: the negative is to be a bit farther away than the positive."""
 
+    name, title, order = "dnnh", "DNNH", 320
+    line = Line("#8c8c8c", "--", "D")
+    defaults: ClassVar[Defaults] = {"finetune": {"head_rate": 1e-3}}
     activation = "tanh"
 
     def __init__(
@@ -51,6 +56,3 @@ class DNNH(Method):
     def threshold(self, share: Tensor) -> Tensor:
         """Make 0 or 1 of what is farther than ε from ½."""
         return where((share - 0.5).abs() > self.epsilon, share.round(), share)
-
-
-METHODS = {"dnnh": DNNH}

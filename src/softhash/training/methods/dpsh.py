@@ -19,12 +19,14 @@ import torch
 from torch import Tensor
 
 from softhash.training.methods.losses import pair_cross_entropy
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 
 class DPSH(Method):
     """Cross-entropy of pairs with the whole train set, whose outputs are remembered."""
 
+    name, title, order = "dpsh", "DPSH", 250
+    line = Line("#009e73", "--", "X")
     activation = "identity"
     outputs: Tensor
     known: Tensor
@@ -49,6 +51,3 @@ class DPSH(Method):
             self.outputs.index_copy_(0, index, u)
         similar = (labels.to(u.dtype) @ self.known.T > 0).to(u.dtype)
         return pair_cross_entropy(u @ everybody.T / 2, similar).mean()
-
-
-METHODS = {"dpsh": DPSH}

@@ -9,8 +9,8 @@ is compared with the sum of a picture's words (asymmetric quantiser distance).
 Multi-label, as in the paper: similar is whoever shares a label. λ = 1e-4, 300 dimensions, tanh, the
 start of codebooks in product form by k-means, and assignment by iterated conditional modes in three
 sweeps are those of the authors' published code, as is that the second term waits for the first
-codebooks, after an epoch. Codebooks and codes are then improved in turn, once an epoch, on the
-last z of every picture; words by least squares, as the paper says (the code starts them anew each
+codebooks, after an epoch. Codebooks and codes are then improved in turn, once per epoch, on the
+last z of every picture; words by least squares, as in the paper (the code starts them anew each
 time). After training they are fitted to the z of the final network, without dropout.
 
 As in the paper, z comes straight from the features: it is the hidden layer. Another one before it
@@ -41,7 +41,7 @@ from softhash.model.quantiser import (
     word_bits,
 )
 from softhash.training.methods.losses import label_overlap
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 FINAL_ROUNDS = 10  # of assignment and least squares, after training
 
@@ -49,6 +49,8 @@ FINAL_ROUNDS = 10  # of assignment and least squares, after training
 class DQN(Method):
     """Learns vectors by their cosines, and codebooks for them; ranks by quantiser distance."""
 
+    name, title, order = "dqn", "DQN", 200
+    line = Line("#56b4e9", "-", "v")
     activation = "tanh"
     ranking: ClassVar[str] = "quantiser"
     codebooks: Tensor
@@ -80,9 +82,9 @@ class DQN(Method):
         return self.embedding
 
     def head_options(self, hidden: int, dropout: float) -> HeadOptions:
-        """Ask for a head that gives z in training and indices of words afterwards.
+        """Return a head that gives z in training and indices of words afterwards.
 
-        Without a hidden layer, whatever the recipe says: z is one, between features and codes.
+        Without a hidden layer, whatever the recipe has: z is one, between features and codes.
         """
         options = super().head_options(0, dropout)
         return options | {"embedding": self.embedding, "words": self.words}
@@ -142,6 +144,3 @@ def default_words(bits: int) -> int:
     """
     sizes = (6, 8, 7, 5, 4, 3, 2, 1)
     return int(2 ** next(size for size in sizes if bits % size == 0))
-
-
-METHODS = {"dqn": DQN}

@@ -24,12 +24,14 @@ from torch import Tensor, nn
 
 from softhash.training.methods._triplets import anchor_mean, differences, ranked_triplets
 from softhash.training.methods.losses import label_overlap, squared_distances
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 
 class DRSCH(Method):
     """Triplet hinge on weighted bits, with a Laplacian that draws pictures together."""
 
+    name, title, order = "drsch", "DRSCH", 330
+    line = Line("#0072b2", ":", "^")
     activation = "tanh"
 
     def __init__(
@@ -46,6 +48,3 @@ class DRSCH(Method):
         hinge = (self.margin + differences(distance)).clamp_min(0)
         laplacian = (label_overlap(labels) * distance).mean() / 2
         return anchor_mean(hinge, ranked_triplets(labels)) + self.lambda_ * laplacian
-
-
-METHODS = {"drsch": DRSCH}

@@ -7,7 +7,7 @@ bit by bit, each exactly minimising C with all else fixed (discrete coordinate d
 pictures are independent, so the other codes may wait for their turn. The labels reach u through
 η‖b − u‖², since b leans towards codes that W can classify.
 
-Settings: μ = 0.01, ν = 1, η = 0.01 are a published implementation's. Its earlier ones, said to be
+Settings: μ = 0.01, ν = 1, η = 0.01 are a published implementation's. Its earlier ones, given as
 the paper's, are μ = 1, ν = 0.1, η = 55 on sums over n = 5,000 pictures and their pairs. For our
 means that is a 5,000th: the same η, but labels that hardly count. On a part of VOC2012's train set
 they give MAP 0.725, the former 0.742.
@@ -20,11 +20,14 @@ import torch
 from torch import Tensor
 
 from softhash.training.methods.dpsh import DPSH
+from softhash.training.methods.method import Line
 
 
 class DSDH(DPSH):
     """DPSH's pairs, and codes from which a linear classifier reads the labels."""
 
+    name, title, order = "dsdh", "DSDH", 260
+    line = Line("#cc79a7", "--", "h")
     codes: Tensor
 
     def __init__(
@@ -69,7 +72,15 @@ class DSDH(DPSH):
         return torch.cholesky_solve(self.mu * (b.T @ y), factor)
 
     def descended(self, b: Tensor, w: Tensor, y: Tensor, u: Tensor) -> Tensor:
-        """Lower μ‖Y − BW‖² + η‖B − U‖² over the signs B, one column at a time."""
+        """Lower μ‖Y − BW‖² + η‖B − U‖² over the signs B, one column at a time.
+
+        Args:
+            b: B to start from (n, bits).
+            w: W (bits, classes).
+            y: Y (n, classes).
+            u: U (n, bits).
+
+        """
         b = b.clone()
         wanted = self.mu * (y @ w.T) + self.eta * u
         between = self.mu * (w @ w.T)
@@ -83,6 +94,3 @@ class DSDH(DPSH):
 def _signs(values: Tensor) -> Tensor:
     """±1, where 0 counts as positive: a code has no third value."""
     return 2 * (values >= 0).to(values.dtype) - 1
-
-
-METHODS = {"dsdh": DSDH}

@@ -23,12 +23,14 @@ from torch import Tensor
 
 from softhash.training.methods._triplets import differences, ranked_triplets
 from softhash.training.methods.losses import shared_labels
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 
 class DSRH(Method):
     """Triplet hinge weighted by what a swap costs in NDCG, with a term that balances bits."""
 
+    name, title, order = "dsrh", "DSRH", 270
+    line = Line("#e69f00", "--", "d")
     activation = "tanh"
 
     def __init__(
@@ -55,6 +57,3 @@ def triplet_weights(labels: Tensor) -> Tensor:
     ranks = torch.arange(1, len(labels) + 1, device=labels.device)
     best = gain.sort(dim=1, descending=True).values @ (1 / torch.log2(1 + ranks))
     return differences(gain) * ranked_triplets(labels) / best.clamp(min=1)[:, None, None]
-
-
-METHODS = {"dsrh": DSRH}

@@ -5,12 +5,12 @@ Wang, Shi, Kitani, "Deep Supervised Hashing with Triplet Labels", 2016.
 C = mean over triplets of −log σ(Θ_qp − Θ_qn − α) + λ · mean ‖b − u‖², with Θ_ij = u_i·u_j/2,
 b = sign(u) and a linear output; −log σ(x) is computed as softplus(−x), which cannot overflow.
 
-Settings: α = q/2 is the authors'. They sum 22,500 triplets a query with λ = 100; with the mean over
-a query's triplets that is λ = 0.0044, and 0.02 did better on a validation part of VOC2012's train
-set (0.005, 0.02 and 0.1 were tried).
+Settings: α = q/2 is the authors'. They sum 22,500 triplets per query with λ = 100; with the mean
+over a query's triplets that is λ = 0.0044, and 0.02 did better on a validation part of VOC2012's
+train set (0.005, 0.02 and 0.1 were tried).
 
-What differs: the authors have one label a picture and draw as many negatives from every other class
-out of the remembered outputs of the train set, so that the query alone has a gradient. Here a
+What differs: the authors have one label per picture and draw as many negatives from every other
+class out of the remembered outputs of the train set, so that the query alone has a gradient. Here a
 positive shares more labels with the query than the negative does, all triplets of the batch are
 taken, and all three pictures have a gradient.
 
@@ -21,12 +21,14 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from softhash.training.methods._triplets import anchor_mean, differences, ranked_triplets
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 
 class DTSH(Method):
     """Likelihood of triplets: the positive's inner product exceeds the negative's by a margin."""
 
+    name, title, order = "dtsh", "DTSH", 280
+    line = Line("#56b4e9", "--", "H")
     activation = "identity"
 
     def __init__(
@@ -44,6 +46,3 @@ class DTSH(Method):
     def triplet_loss(self, theta: Tensor) -> Tensor:
         """−log σ(Θ_qp − Θ_qn − α) for every (q, p, n)."""
         return softplus(self.alpha - differences(theta))
-
-
-METHODS = {"dtsh": DTSH}

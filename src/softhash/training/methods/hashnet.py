@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, where
 
 from softhash.training.methods.losses import label_jaccard, pair_cross_entropy
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 COUNTED_AT_ONCE = 1024  # rows of the train set's pairs
 
@@ -25,6 +25,8 @@ COUNTED_AT_ONCE = 1024  # rows of the train set's pairs
 class HashNet(Method):
     """Weighted cross-entropy of pairs on tanh(βz), where β grows until it is the sign."""
 
+    name, title, order = "hashnet", "HashNet", 230
+    line = Line("#8c8c8c", "-", "p")
     activation = "identity"
     step: Tensor
     weights: Tensor
@@ -64,6 +66,3 @@ class HashNet(Method):
     def beta(self) -> Tensor:
         """β = √(1 + growth·step), at the last step that it was renewed."""
         return (1 + self.growth * (self.step - self.step % self.renewed)).sqrt()
-
-
-METHODS = {"hashnet": HashNet}

@@ -7,7 +7,7 @@ cosines of outputs and proxies, and of outputs among themselves:
       + α·mean [cos(u, p) − ζ]₊ over (picture, other class)
       + β·mean [cos(u, u′) − ζ]₊ over pairs that share nothing and have several labels each
 
-The last term is what proxies alone cannot say: pictures of several classes that lie between the
+The last term is what proxies alone cannot express: pictures of several classes that lie between the
 same proxies may share none of them. ζ = 1 − 2d/q, where d is the smallest distance of the best
 linear code of length q that has a word for every class; the authors read d from a table, here it is
 Griesmer's bound, corrected so that it is exact up to 32 classes (Baumert and McEliece 1973) and a
@@ -22,12 +22,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from softhash.training.methods.losses import shared_labels
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 
 class HyP2(Method):
     """Learnable class proxies with a margin from coding theory, and a loss on unrelated pairs."""
 
+    name, title, order = "hyp2", "HyP²", 420
+    line = Line("#8a6d3b", ":", "P")
     activation = "identity"
 
     def __init__(
@@ -57,7 +59,7 @@ class HyP2(Method):
 
 
 def unrelated(labels: Tensor) -> Tensor:
-    """Tell, by 1, the pairs of pictures with several labels each that share none.
+    """Mark by 1 the pairs of pictures with several labels each that share none.
 
     >>> unrelated(torch.tensor([[1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]]))
     tensor([[0., 1., 0.],
@@ -69,7 +71,7 @@ def unrelated(labels: Tensor) -> Tensor:
 
 
 def best_distance(bits: int, classes: int) -> int:
-    """Return the smallest distance that the best linear code with a word a class can have.
+    """Return the smallest distance that the best linear code with one word per class can have.
 
     A code of 2^k words and distance d needs Σ ⌈d/2^i⌉ bits, i = 0 … k − 1 (Griesmer), and from
     k = 5 on one bit more for d = 3 … 6.
@@ -89,6 +91,3 @@ def _needed_bits(d: int, k: int) -> int:
 def _mean(values: Tensor, weights: Tensor) -> Tensor:
     """Average the values that count; 0 where none does."""
     return (values * weights).sum() / weights.sum().clamp(min=1)
-
-
-METHODS = {"hyp2": HyP2}

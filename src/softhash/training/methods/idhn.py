@@ -17,11 +17,14 @@ from softhash.training.methods.losses import (
     pair_squared_error,
     quantisation_l1,
 )
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 
 class IDHN(Method):
     """Cross-entropy for hard pairs, squared error for soft ones, on the cosine of the labels."""
+
+    name, title, order = "idhn", "IDHN", 100
+    line = Line("#d55e00", "-", "s", bold=True)
 
     def __init__(
         self,
@@ -58,6 +61,9 @@ class IDHN(Method):
 class FineCE(IDHN):
     """IDHN's ablation: cross-entropy with the cosine of the labels, on all pairs."""
 
+    name, title, order = "idhn-fine-ce", "IDHN-fine-ce", 110
+    line = Line("#0072b2", "-", "o")
+
     def pair_loss(self, product: Tensor, labels: Tensor) -> Tensor:
         """Score all pairs by cross-entropy, s soft."""
         return self.cross_entropy(product, label_cosine(labels))
@@ -65,6 +71,9 @@ class FineCE(IDHN):
 
 class FineMSE(IDHN):
     """IDHN's ablation: squared error with the cosine of the labels, on all pairs."""
+
+    name, title, order = "idhn-fine-mse", "IDHN-fine-mse", 120
+    line = Line("#009e73", "-", "s")
 
     def pair_loss(self, product: Tensor, labels: Tensor) -> Tensor:
         """Score all pairs by squared error, s soft."""
@@ -74,6 +83,9 @@ class FineMSE(IDHN):
 class CoarseCE(IDHN):
     """IDHN's ablation: cross-entropy on whether any label is shared, on all pairs."""
 
+    name, title, order = "idhn-coarse-ce", "IDHN-coarse-ce", 130
+    line = Line("#cc79a7", "-", "D")
+
     def pair_loss(self, product: Tensor, labels: Tensor) -> Tensor:
         """Score all pairs by cross-entropy, s 0 or 1."""
         return self.cross_entropy(product, label_overlap(labels))
@@ -82,15 +94,9 @@ class CoarseCE(IDHN):
 class CoarseMSE(IDHN):
     """IDHN's ablation: squared error on whether any label is shared, on all pairs."""
 
+    name, title, order = "idhn-coarse-mse", "IDHN-coarse-mse", 140
+    line = Line("#e69f00", "-", "^")
+
     def pair_loss(self, product: Tensor, labels: Tensor) -> Tensor:
         """Score all pairs by squared error, s 0 or 1."""
         return self.squared_error(product, label_overlap(labels))
-
-
-METHODS = {
-    "idhn": IDHN,
-    "idhn-coarse-ce": CoarseCE,
-    "idhn-coarse-mse": CoarseMSE,
-    "idhn-fine-ce": FineCE,
-    "idhn-fine-mse": FineMSE,
-}

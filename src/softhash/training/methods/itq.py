@@ -17,11 +17,14 @@ from torch.nn.functional import pad
 
 from softhash.model.heads import Head
 from softhash.training.methods._directions import centred, normal, principal, set_output, signs
-from softhash.training.methods.method import Shallow
+from softhash.training.methods.method import Line, Shallow
 
 
 class ITQ(Shallow):
     """Principal directions, rotated so that their signs lose little."""
+
+    name, title, order = "itq", "ITQ", 540
+    line = Line("#cc79a7", "-.", "o")
 
     def __init__(self, bits: int, classes: int, *, iterations: int = 50) -> None:
         super().__init__(bits, classes)
@@ -54,6 +57,3 @@ def quantisation_error(v: Tensor, rotation: Tensor) -> Tensor:
     """
     rotated = v @ rotation
     return (signs(rotated) - rotated).square().sum()
-
-
-METHODS = {"itq": ITQ}

@@ -25,14 +25,18 @@ from softhash.model.heads import Head
 from softhash.training.methods._anchors import KernelMethod, place_anchors
 from softhash.training.methods._directions import drawn, set_output, signs
 from softhash.training.methods.losses import label_overlap
+from softhash.training.methods.method import Line
 
 FLAT = 1e-10  # of the largest eigenvalue of KᵀK
-STILL = 0.01  # change of the objective a picture that ends the descent
+STILL = 0.01  # change of the objective per picture that ends the descent
 DOUBLINGS = 50
 
 
 class KSH(KernelMethod):
     """Kernel codes whose products fit similar and dissimilar pairs, learnt bit by bit."""
+
+    name, title, order = "ksh", "KSH", 500
+    line = Line("#7a4b9d", ":", "X")
 
     def __init__(
         self,
@@ -83,7 +87,15 @@ class Residue:
 
 
 def greedy_bits(k: Tensor, labels: Tensor, bits: int, steps: int) -> Tensor:
-    """Learn weights (bits, m) for the kernel features (n, m) of pictures with these labels."""
+    """Learn the weights (bits, m) of all bits, one bit after the other.
+
+    Args:
+        k: kernel features (n, m).
+        labels: (n, classes), multi-hot.
+        bits: length of the codes.
+        steps: of the descent on a bit, at most.
+
+    """
     residue = Residue(labels, bits)
     whitening = inverse_root(k.T @ k)
     white = k @ whitening
@@ -123,14 +135,29 @@ def agreement(y: Tensor, residue: Residue) -> Tensor:
 
 
 def slope(k: Tensor, residue: Residue, a: Tensor) -> tuple[Tensor, Tensor]:
-    """−yᵀRy and its gradient, y = tanh(Ka/2) = 2/(1 + e^−Ka) − 1."""
+    """−yᵀRy and its gradient, y = tanh(Ka/2) = 2/(1 + e^−Ka) − 1.
+
+    Args:
+        k: K (n, m).
+        residue: R.
+        a: weights of the bit (m,).
+
+    """
     y = torch.tanh(k @ a / 2)
     product = residue @ y
     return -(y @ product), -(k.T @ (product * (1 - y.square())))
 
 
 def descend(k: Tensor, residue: Residue, start: Tensor, steps: int) -> Tensor:
-    """Follow −yᵀRy down by Nesterov's method; the inverse step length only ever doubles."""
+    """Follow −yᵀRy down by Nesterov's method; the inverse step length only ever doubles.
+
+    Args:
+        k: K (n, m).
+        residue: R.
+        start: weights of the bit (m,).
+        steps: at most.
+
+    """
     before = now = start
     height = -agreement(torch.tanh(k @ now / 2), residue)
     delta, curvature = (0.0, 1.0), 1.0
@@ -151,6 +178,3 @@ def descend(k: Tensor, residue: Residue, start: Tensor, steps: int) -> Tensor:
             break
         height = reached
     return now
-
-
-METHODS = {"ksh": KSH}

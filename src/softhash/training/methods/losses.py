@@ -55,7 +55,7 @@ def shared_labels(labels: Tensor) -> Tensor:
 
 
 def is_hard(s: Tensor) -> Tensor:
-    """Tell where a similarity is hard, M_ij: nothing shared, or everything [eq. L].
+    """Return where a similarity is hard, M_ij: nothing shared, or everything [eq. L].
 
     >>> is_hard(torch.tensor([0.0, 0.5, 1.0]))
     tensor([ True, False,  True])
@@ -75,8 +75,14 @@ def pair_cross_entropy(omega: Tensor, s: Tensor) -> Tensor:
 def pair_squared_error(product: Tensor, s: Tensor, bits: int) -> Tensor:
     """Squared gap between agreeing bits and their share s of all bits, ((P + q)/2 − s·q)² [eq. l].
 
+    Args:
+        product: P (n, n).
+        s: similarities (n, n).
+        bits: q.
+
     >>> pair_squared_error(torch.tensor([0.0, 4.0]), torch.tensor([0.5, 0.5]), bits=4)
     tensor([0., 4.])
+
     """
     return ((product + bits) / 2 - s * bits).square()
 

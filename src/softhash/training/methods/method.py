@@ -1,21 +1,46 @@
 """What a method is: a loss on the real-valued outputs u of a hash head, or a way to fit one.
 
-One paper, one file. A module of this package that defines ``METHODS`` (names to classes) adds them;
-no other file is touched. A method's own settings are the keyword arguments of its ``__init__``.
+One paper, one file. A class with a `name` in a module of this package is a method: its title, its
+place and look in plots and the settings that suit it are stated in its class, and no other file is
+touched. A method's own settings are the keyword arguments of its ``__init__``.
 """
 
 import inspect
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from torch import Tensor, nn
 
 from softhash.model.config import HeadOptions
 from softhash.model.heads import Head
 
+LAST = 1000  # the place of a method that states none
+
+Defaults = Mapping[str, Mapping[str, Any]]  # mode → keys of the recipe
+
+
+class Line(NamedTuple):
+    """How a method is drawn, in matplotlib's terms.
+
+    Attributes:
+        colour: of its line, as "#rrggbb".
+        dashes: "-", "--", ":" or "-.".
+        marker: a letter or sign.
+        bold: whether the line is thick and in front, and the bar coloured.
+
+    """
+
+    colour: str
+    dashes: str = "-"
+    marker: str = "o"
+    bold: bool = False
+
 
 class Method(nn.Module):
     """A loss on outputs; parameters it owns (classifiers, centres) are trained with the network.
+
+    A class is a method of its own once it states a `name`. `name` and `title` are not inherited, so
+    that a variant of a method never passes for it; everything else is.
 
     Args:
         bits: length of the codes, and as a rule the columns of u.
@@ -23,8 +48,18 @@ class Method(nn.Module):
 
     """
 
+    name: ClassVar[str] = ""  # what recipes and commands call it; empty for shared code
+    title: ClassVar[str] = ""  # as its paper spells it; the name by default
+    order: ClassVar[int] = LAST  # place in tables and legends, smallest first
+    line: ClassVar[Line | None] = None  # look in figures; by default one that is free
+    defaults: ClassVar[Defaults] = {}  # settings of the recipe that suit it, by mode
     activation: ClassVar[str] = "softsign"  # what the hash head ends in; see `heads.ACTIVATIONS`
     ranking: ClassVar[str] = "hamming"  # or "quantiser": codes are indices, see `quantiser`
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.name = vars(cls).get("name", "")
+        cls.title = vars(cls).get("title", cls.name)
 
     def __init__(self, bits: int, classes: int) -> None:
         super().__init__()
@@ -37,7 +72,13 @@ class Method(nn.Module):
         return self.bits
 
     def head_options(self, hidden: int, dropout: float) -> HeadOptions:
-        """Say what kind of head the method wants; a recipe asks for `hidden` and `dropout`."""
+        """Return the head that the method needs.
+
+        Args:
+            hidden: units of the hidden layer that the recipe asks for.
+            dropout: share of units that the recipe asks for.
+
+        """
         return {"hidden": hidden, "dropout": dropout, "activation": self.activation}
 
     def study(self, features: Tensor, labels: Tensor) -> None:
@@ -54,11 +95,18 @@ class Method(nn.Module):
         """
 
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
-        """Return the loss of a batch: u (n, width), labels (n, classes), positions (n,)."""
+        """Return the loss of a batch.
+
+        Args:
+            u: outputs of the head (n, width).
+            labels: (n, classes), multi-hot.
+            index: positions of the pictures in the train set (n,).
+
+        """
         raise NotImplementedError
 
     def epoch(self) -> None:
-        """Do what is due once an epoch, outside of steps; buffers are to be changed in place."""
+        """Do what is due once per epoch, outside of steps; buffers are to be changed in place."""
 
     def finish(self, head: Head, features: Callable[[], Tensor]) -> None:
         """Do what is left once training is over, such as handing the head more than weights.
@@ -83,16 +131,22 @@ class Shallow(Method):
     activation: ClassVar[str] = "identity"
 
     def head_options(self, hidden: int, dropout: float) -> HeadOptions:
-        """Ask for a linear head, whatever the recipe says of hidden layers."""
+        """Return a linear head, whatever hidden layer the recipe asks for."""
         return {"hidden": 0, "dropout": 0.0, "activation": self.activation}
 
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
-        """Refuse: there is no loss to follow."""
+        """Raise: there is no loss to follow."""
         raise TypeError(f"{type(self).__name__} is fitted to features, not trained by a loss")
 
     def fit_head(self, head: Head, features: Tensor, labels: Tensor) -> None:
-        """Set the head's numbers, its mean and scale included, from features (n, d) and labels.
+        """Set the head's numbers, its mean and scale included.
 
         Chance comes from torch's own generator, which the caller has seeded.
+
+        Args:
+            head: made by `head_options`, in evaluation mode.
+            features: of the train set (n, d).
+            labels: of the train set (n, classes), multi-hot.
+
         """
         raise NotImplementedError

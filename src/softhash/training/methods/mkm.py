@@ -3,9 +3,9 @@
 k-means with as many centroids as bits; bit k is on where the distance to centroid k is below the
 mean of the distances to all centroids: a soft assignment to several clusters at once.
 
-The paper's mean is the geometric one, of the distances. Here it is the quadratic one: then
-mean_j ‖x − c_j‖² − ‖x − c_k‖² is linear in x, the head is a plain linear layer, and a picture that
-is a centroid itself is no special case. On VOC2012, 12 bits, 2.6 % of the bits differ from those of
+The paper's mean is the geometric one, of the distances. Here it is the quadratic one: then mean_j
+‖x − c_j‖² − ‖x − c_k‖² is linear in x, the head is a plain linear layer, and a picture that is a
+centroid itself is not a special case. On VOC2012, 12 bits, 2.6 % of the bits differ from those of
 the geometric mean and MAP by less than 0.004. A mean over the pictures of the train set, centroid
 by centroid, would be another method: MAP falls by 0.05 to 0.07.
 
@@ -22,11 +22,14 @@ from torch.nn.functional import one_hot
 
 from softhash.model.heads import Head
 from softhash.training.methods._directions import centred, set_output
-from softhash.training.methods.method import Shallow
+from softhash.training.methods.method import Line, Shallow
 
 
 class MKM(Shallow):
-    """Bits that say which centroids of k-means are nearer to a picture than the mean."""
+    """Bits that are on where a centroid of k-means is nearer to a picture than the mean."""
+
+    name, title, order = "mkm", "MKM", 560
+    line = Line("#56b4e9", "-.", "D")
 
     def __init__(self, bits: int, classes: int, *, iterations: int = 100) -> None:
         super().__init__(bits, classes)
@@ -40,7 +43,14 @@ class MKM(Shallow):
 
 
 def k_means(x: Tensor, count: int, iterations: int) -> Tensor:
-    """Find centroids (count, d) of x (n, d) by Lloyd's algorithm; an empty cluster stays put."""
+    """Find centroids (count, d) by Lloyd's algorithm; an empty cluster stays where it is.
+
+    Args:
+        x: points (n, d).
+        count: of centroids.
+        iterations: at most.
+
+    """
     centroids = spread_start(x, count)
     for _ in range(iterations):
         member = one_hot(torch.cdist(x, centroids).argmin(dim=1), count).to(x)
@@ -61,6 +71,3 @@ def spread_start(x: Tensor, count: int) -> Tensor:
         chances = nearest.cpu() if nearest.any() else torch.ones(len(x))
         chosen.append(int(torch.multinomial(chances, 1)))
     return x[chosen]
-
-
-METHODS = {"mkm": MKM}

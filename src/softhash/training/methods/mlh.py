@@ -27,7 +27,7 @@ from torch import Tensor
 
 from softhash.model.heads import Head
 from softhash.training.methods._directions import centred, normal, set_output, signs
-from softhash.training.methods.method import Shallow
+from softhash.training.methods.method import Line, Shallow
 
 FIRST_STD = 0.1
 PAIRS = 100
@@ -36,6 +36,9 @@ MOMENTUM = 0.9
 
 class MLH(Shallow):
     """A hinge on the Hamming distance of pairs, bounded by structured prediction."""
+
+    name, title, order = "mlh", "MLH", 510
+    line = Line("#8c8c8c", ":", "h")
 
     def __init__(
         self,
@@ -82,7 +85,15 @@ class MLH(Shallow):
 
 
 def descent(w: Tensor, x: Tensor, z: Tensor, costs: Tensor) -> Tensor:
-    """Minus the gradient of the pairs' mean bound with regard to w."""
+    """Minus the gradient of the pairs' mean bound with regard to w.
+
+    Args:
+        w: weights (bits, d).
+        x: the first of each pair (n, d).
+        z: the second of each pair (n, d).
+        costs: of 0…q differing bits for each pair (n, q + 1).
+
+    """
     at_x, at_z = x @ w.T, z @ w.T
     g, h = worst_codes(at_x, at_z, costs)
     return ((signs(at_x) - g).T @ x + (signs(at_z) - h).T @ z) / len(x)
@@ -91,9 +102,15 @@ def descent(w: Tensor, x: Tensor, z: Tensor, costs: Tensor) -> Tensor:
 def worst_codes(v: Tensor, w: Tensor, costs: Tensor) -> tuple[Tensor, Tensor]:
     """Codes g, h ∈ {±1}^q that maximise costs[m] + g·v + h·w, m bits of g and h different.
 
+    Args:
+        v: outputs for the first of each pair (n, q).
+        w: outputs for the second of each pair (n, q).
+        costs: of m = 0…q differing bits (n, q + 1).
+
     >>> one = torch.ones(1, 2)
     >>> worst_codes(one, one, torch.tensor([[0.0, 0.0, 9.0]]))[0].tolist()
     [[-1.0, -1.0]]
+
     """
     gain, order = ((v - w).abs() - (v + w).abs()).sort(dim=1, descending=True, stable=True)
     gains = torch.cat([torch.zeros_like(gain[:, :1]), gain.cumsum(dim=1)], 1)
@@ -106,6 +123,3 @@ def worst_codes(v: Tensor, w: Tensor, costs: Tensor) -> tuple[Tensor, Tensor]:
 def _no_bias(w: Tensor) -> Tensor:
     """Leave out the biases, which do not decay."""
     return torch.cat([w[:, :-1], torch.zeros_like(w[:, -1:])], 1)
-
-
-METHODS = {"mlh": MLH}

@@ -21,12 +21,14 @@ from torch import Tensor, where
 from torch.nn import functional as F  # noqa: N812
 
 from softhash.training.methods._centres import class_centres
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 
 class OrthoHash(Method):
     """Turns outputs towards the orthogonal codes of their classes, by one cosine loss."""
 
+    name, title, order = "orthohash", "OrthoHash", 410
+    line = Line("#56b4e9", ":", "p")
     activation = "identity"
     centres: Tensor
 
@@ -44,6 +46,3 @@ class OrthoHash(Method):
         share = where(counts > 0, y / counts.clamp(min=1), 1 / self.classes)
         logits = self.scale * (cosine - self.margin * y)
         return -(share * F.log_softmax(logits, dim=1)).sum(1).mean()
-
-
-METHODS = {"orthohash": OrthoHash}

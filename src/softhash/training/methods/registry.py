@@ -1,4 +1,4 @@
-"""Hashing methods by name: one paper, one file.
+"""Hashing methods by name: those of this package, one paper per file, and those of plug-ins.
 
 >>> METHODS["idhn"].__name__
 'IDHN'
@@ -7,51 +7,114 @@
 import inspect
 from importlib import import_module
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any
 
-from softhash.errors import UsageError, unknown_name
+from softhash import plugins
+from softhash.errors import SofthashError, UsageError, unknown_name
 from softhash.training.methods.method import Method, Shallow
 
-__all__ = ["METHODS", "Method", "Shallow", "create", "describe", "method_class"]
+__all__ = ["METHODS", "create", "describe", "find_method", "is_shallow", "method_class"]
 
 
-_SHARED = ("losses", "method", "registry")
+def defined_methods(module: ModuleType) -> dict[str, type[Method]]:
+    """Return the methods that a module defines: classes of its own that have a name."""
+    return {
+        kind.name: kind
+        for kind in vars(module).values()
+        if _is_method(kind) and kind.name and kind.__module__ == module.__name__
+    }
 
 
-def _found() -> dict[str, type[Method]]:
-    """Collect what the modules of this package define."""
+def _built_in() -> dict[str, type[Method]]:
     methods: dict[str, type[Method]] = {}
-    package = import_module(__package__)
-    for module in iter_modules(package.__path__):
-        if module.name not in _SHARED and not module.name.startswith("_"):
-            methods |= import_module(f"{__package__}.{module.name}").METHODS
+    for module in iter_modules(import_module(__package__).__path__):
+        if module.name != "registry" and not module.name.startswith("_"):
+            methods |= defined_methods(import_module(f"{__package__}.{module.name}"))
     return dict(sorted(methods.items()))
 
 
-METHODS = _found()
+def _is_method(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Method)
 
 
-def method_class(name: str) -> type[Method]:
-    """Find a method by its name."""
-    if name not in METHODS:
-        raise unknown_name("method", name, METHODS)
-    return METHODS[name]
+METHODS = _built_in()
 
 
-def create(name: str, bits: int, classes: int, **settings: Any) -> Method:
+def method_class(method: str | type[Method]) -> type[Method]:
+    """Find a method by its name; a class is returned as it is.
+
+    Raises:
+        InputError: a plug-in has that name, and cannot be imported or is not a method.
+        UsageError: there is no method of that name, or the class states none.
+
+    """
+    if not isinstance(method, str):
+        return _named(method)
+    if method in METHODS:
+        return METHODS[method]
+    found = plugins.load_plugin(plugins.METHODS, method)
+    if found is None:
+        raise unknown_name("method", method, [*METHODS, *plugins.plugin_names(plugins.METHODS)])
+    if not _is_method(found) or found.name != method:
+        problem = f"is {found!r}, not a subclass of Method whose name is '{method}'"
+        raise plugins.plugin_error(plugins.METHODS, method, problem)
+    return _named(found)
+
+
+def _named(kind: type[Method]) -> type[Method]:
+    """Return a class that can be recorded in a recipe, or raise."""
+    if not _is_method(kind):
+        raise UsageError(f"method is {kind!r}", "give a name, or a subclass of Method")
+    if not kind.name:
+        raise UsageError(f"{kind.__name__} has no name", f'state one: name = "{_guess(kind)}"')
+    return kind
+
+
+def _guess(kind: type[Method]) -> str:
+    return kind.__name__.lower()
+
+
+def find_method(name: str) -> type[Method] | None:
+    """Find a method by its name; None where there is none that can be used."""
+    try:
+        return method_class(name)
+    except SofthashError:
+        return None
+
+
+def is_shallow(method: str | type[Method]) -> bool:
+    """Return whether a method is fitted to features, so that it cannot be fine-tuned.
+
+    >>> is_shallow("lsh"), is_shallow("idhn"), is_shallow("nobody's")
+    (True, False, False)
+    """
+    kind = find_method(method) if isinstance(method, str) else method
+    return kind is not None and issubclass(kind, Shallow)
+
+
+def create(method: str | type[Method], bits: int, classes: int, **settings: Any) -> Method:
     """Build a method with its own settings.
+
+    Args:
+        method: a name, or a class.
+        bits: length of the codes.
+        classes: columns of the labels.
+        settings: the method's own; a text such as "5/q" is in terms of the bits.
 
     >>> create("idhn", bits=48, classes=20).settings()["alpha"] == 5 / 48
     True
+
     """
-    kind = method_class(name)
+    kind = method_class(method)
     for setting in settings:
         if setting not in kind.setting_names():
-            raise unknown_name(f"setting of method '{name}'", setting, kind.setting_names())
+            raise unknown_name(f"setting of method '{kind.name}'", setting, kind.setting_names())
     try:
         return kind(bits, classes, **{k: _number(v, bits) for k, v in settings.items()})
     except (TypeError, ValueError) as error:
-        raise UsageError(f"method '{name}' cannot be set up with {settings}: {error}") from error
+        what = f"method '{kind.name}' cannot be set up with {settings}"
+        raise UsageError(f"{what}: {error}") from error
 
 
 def _number(value: Any, bits: int) -> Any:
@@ -66,5 +129,10 @@ def _number(value: Any, bits: int) -> Any:
 
 
 def describe() -> dict[str, str]:
-    """One line about each method."""
-    return {name: (inspect.getdoc(kind) or "").partition("\n")[0] for name, kind in METHODS.items()}
+    """Return one line about each method, built-in ones first."""
+    built_in = {name: _summary(name) for name in METHODS}
+    return built_in | plugins.describe_plugins(plugins.METHODS, METHODS, _summary)
+
+
+def _summary(name: str) -> str:
+    return (inspect.getdoc(method_class(name)) or "").partition("\n")[0]

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from softhash.model.heads import Head
 from softhash.training.methods._directions import centred, principal, set_output
-from softhash.training.methods.method import Shallow
+from softhash.training.methods.method import Line, Shallow
 
 NARROWEST = 1e-9  # a range of 0 has no modes; this keeps constant features finite
 
@@ -29,6 +29,8 @@ NARROWEST = 1e-9  # a range of 0 has no modes; this keeps constant features fini
 class SH(Shallow):
     """Signs of the smoothest eigenfunctions of a box along the principal axes."""
 
+    name, title, order = "sh", "SH", 550
+    line = Line("#e69f00", "-.", "s")
     activation: ClassVar[str] = "cosine"
 
     def fit_head(self, head: Head, features: Tensor, labels: Tensor) -> None:
@@ -53,6 +55,3 @@ def modes(ranges: Tensor, count: int) -> tuple[Tensor, Tensor]:
     every = (math.pi * steps / ranges.clamp_min(NARROWEST)[:, None]).flatten()
     smallest = every.argsort(stable=True)[:count]
     return smallest // count, every[smallest]
-
-
-METHODS = {"sh": SH}

@@ -9,30 +9,32 @@ one label. With tie-aware AP and NDCG, made differentiable as in TALR (`_listwis
 AP does not see how many labels are shared, NDCG does. Anchors are there because a batch is a poor
 sample of a collection: it has one picture or none of most classes.
 
-Labels are soft: what is ranked by are expected numbers of shared labels, y̆·y̆, of
+Labels are soft: what is ranked by are expected numbers of shared labels, ỹ·ỹ, of
 
-    y̆ = (1 − d)·y + d·ŷ,
+    ỹ = (1 − ε)·y + ε·ŷ,
 
 where ŷ are leave-one-out predictions from the features of all other pictures
 (`_label_estimates`). A label that the picture's features do not support weighs less, and a missing
-one that they support weighs something. The relevance of an item is min(1, y̆·y̆), its gain
-2^(y̆·y̆) − 1; for d = 0 these are the metrics' own.
+one that they support weighs something. The relevance of an item is min(1, ỹ·ỹ), its gain
+2^(ỹ·ỹ) − 1; for ε = 0 these are the metrics' own.
 
 A query without any relevant item does not count. All anchors together weigh at most half as much as
 the pictures, as items and as queries, so that many classes do not crowd out the batch.
 
-Settings (g = 0.5, d = 0.5, bins as TALR's) and `defaults` were chosen on validation parts of
-VOC2012's train set; d, and the batch size on frozen features, also on `scenes` and on synthetic
+Settings (g = 0.5, ε = 0.5, bins as TALR's) and `defaults` were chosen on validation parts of
+VOC2012's train set; ε, and the batch size on frozen features, also on `scenes` and on synthetic
 features for the labels of IAPR TC-12 (291 classes) and COCO (80). docs/why/method.md explains each
 part and what it brings. Checked against float64 loops; gradients by finite differences.
 """
+
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from softhash.training.methods._label_estimates import label_estimates
 from softhash.training.methods._listwise import average_precision, histograms, ndcg
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Defaults, Line, Method
 
 ANCHOR_STD = 0.5  # before tanh: anchors start between the corners of the cube, well apart
 EPSILON = 1e-6
@@ -43,6 +45,18 @@ MAX_ANCHOR_SHARE = 0.5  # weight of all anchors together, relative to the pictur
 class SoftHash(Method):
     """AP and NDCG of rankings of the batch and of learned class anchors, maximised directly."""
 
+    name, title, order = "softhash", "softhash", 0
+    line = Line("#000000", "-", "*", bold=True)
+    defaults: ClassVar[Defaults] = {
+        "frozen": {"dropout": 0.7, "batch_size": 256, "epochs": 80},
+        "finetune": {
+            "dropout": 0.7,
+            "epochs": 40,
+            "augment": True,
+            "teacher_zoom": 1.27,
+            "average": 0.998,
+        },
+    }
     activation = "tanh"
     soft_labels: Tensor | None
 
@@ -71,7 +85,7 @@ class SoftHash(Method):
         self.register_buffer("soft_labels", None, persistent=False)
 
     def study(self, features: Tensor, labels: Tensor) -> None:
-        """Compute the soft labels y̆ of the train set."""
+        """Compute the soft labels ỹ of the train set."""
         if self.label_smoothing:
             estimates = label_estimates(features, labels)
             self.soft_labels = torch.lerp(labels.float(), estimates, self.label_smoothing)
@@ -93,13 +107,17 @@ class SoftHash(Method):
         return u.new_full((count,), min(1.0, MAX_ANCHOR_SHARE * len(u) / max(count, 1)))
 
     def scores(self, v: Tensor, shared: Tensor, weight: Tensor) -> Tensor:
-        """(1 − g)·AP + g·NDCG of each query's ranking of the others, which have weights (n,)."""
+        """(1 − g)·AP + g·NDCG of each query's ranking of the others.
+
+        Args:
+            v: outputs of pictures and anchors (n, bits).
+            shared: expected numbers of shared labels (n, n).
+            weight: of each of them as an item (n,).
+
+        """
         others = (1 - torch.eye(len(v), dtype=v.dtype, device=v.device)) * weight
         relevance, gain = shared.clamp(max=1) * weight, (torch.exp2(shared) - 1) * weight
         distance = (self.bits - v @ v.T) / 2
         size, hits, gains = histograms(distance, self.bits, self.bins, others, relevance, gain)
         precision = average_precision(size, hits, relevance)
         return (1 - self.ndcg_weight) * precision + self.ndcg_weight * ndcg(size, gains, gain)
-
-
-METHODS = {"softhash": SoftHash}

@@ -2,7 +2,7 @@
 
 M = X_l S X_lᵀ + η X Xᵀ: pairs known to be similar (S = 1) are to agree, the others (S = −1) not to,
 and bits are to vary over all pictures, labelled or not. Its top eigenvectors U are the orthogonal
-solution. As the paper says, few directions hold most of the variance, so that the later ones are
+solution. As the paper notes, few directions hold most of the variance, so that the later ones are
 poor; here MAP falls from 12 to 48 bits. Its remedy is the default: punish instead of forbid
 directions that are not orthogonal, which gives W = LU with LLᵀ = 1 + M/ρ, ρ > max(0, −λ_min(M)).
 
@@ -24,7 +24,7 @@ from torch import Tensor
 from softhash.model.heads import Head
 from softhash.training.methods._directions import centred, drawn, eigenvectors, normal, set_output
 from softhash.training.methods.losses import label_overlap
-from softhash.training.methods.method import Shallow
+from softhash.training.methods.method import Line, Shallow
 
 ABOVE_BOUND = 1.01
 LEAST_RHO = 1e-3  # of the largest eigenvalue
@@ -32,6 +32,9 @@ LEAST_RHO = 1e-3  # of the largest eigenvalue
 
 class SSH(Shallow):
     """Directions that agree on similar pairs, disagree on others, and vary over all pictures."""
+
+    name, title, order = "ssh", "SSH", 530
+    line = Line("#009e73", "-.", "H")
 
     def __init__(
         self,
@@ -61,17 +64,31 @@ class SSH(Shallow):
 def adjusted_covariance(x: Tensor, labelled: Tensor, s: Tensor, eta: float) -> Tensor:
     """Mean over pairs of s_ij x_i x_jᵀ, and η times the mean over pictures of x xᵀ.
 
+    Args:
+        x: centred features of all pictures (n, d).
+        labelled: those of the labelled pictures (m, d).
+        s: similarities of the labelled pictures, ±1 (m, m).
+        eta: η.
+
     >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> adjusted_covariance(x, x, torch.tensor([[1.0, -1.0], [-1.0, 1.0]]), eta=1.0)
     tensor([[ 0.7500, -0.2500],
             [-0.2500,  0.7500]])
+
     """
     pairs = labelled.T @ (s.to(x) @ labelled) / len(labelled) ** 2
     return pairs + eta * (x.T @ x) / len(x)
 
 
 def directions(matrix: Tensor, bits: int, orthogonal: bool) -> Tensor:
-    """Rows (at most bits, d): the top eigenvectors of M, or their image under L."""
+    """Rows (at most bits, d): the top eigenvectors of M, or their image under L.
+
+    Args:
+        matrix: M (d, d).
+        bits: wanted.
+        orthogonal: whether the eigenvectors are returned as they are.
+
+    """
     top = eigenvectors(matrix)[:, :bits]
     values = torch.linalg.eigvalsh(matrix)
     rho = torch.maximum(-ABOVE_BOUND * values[0], LEAST_RHO * values[-1])
@@ -79,6 +96,3 @@ def directions(matrix: Tensor, bits: int, orthogonal: bool) -> Tensor:
         return top.T
     root: Tensor = torch.linalg.cholesky(torch.eye(len(matrix)).to(matrix) + matrix / rho)
     return (root @ top).T
-
-
-METHODS = {"ssh": SSH}

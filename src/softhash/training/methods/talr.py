@@ -13,9 +13,9 @@ ranks t = C + 1 … C + c, with C and C⁺ counting what comes before::
 The loss is 1 − AP (relevant: shares a label), or 1 − NDCG (r: how many labels are shared), averaged
 over queries that have something relevant in the batch.
 
-Soft counts are no integers. The paper puts an integral for the sum over t, and its authors' code a
-simpler form still, which they found no worse; `_listwise` says what stands here instead, which is
-the metric itself for binary u and a bin for each distance.
+Soft counts are not integers. The paper puts an integral for the sum over t, and its authors' code a
+simpler form still, which they found no worse; `_listwise` describes the form used here, which is
+the metric itself for binary u and one bin per distance.
 
 Settings are the authors' for NUS-WIDE: half as many bins as bits from 32 bits on (we keep a bin for
 each distance below that, as their defaults do), no annealing; they take batches of 256 pictures. At
@@ -29,7 +29,7 @@ from torch import Tensor
 
 from softhash.training.methods._listwise import average_precision, histograms, ndcg
 from softhash.training.methods.losses import shared_labels
-from softhash.training.methods.method import Method
+from softhash.training.methods.method import Line, Method
 
 
 class TALR(Method):
@@ -62,6 +62,9 @@ class TALR(Method):
 class TieAwareAP(TALR):
     """Tie-aware average precision of the batch, as a differentiable function of distances."""
 
+    name, title, order = "talr-ap", "TALR-AP", 340
+    line = Line("#009e73", ":", "v")
+
     def scores(self, u: Tensor, shared: Tensor) -> Tensor:
         """AP of each query; what is relevant shares a label."""
         relevant = (shared > 0).to(u.dtype)
@@ -72,11 +75,11 @@ class TieAwareAP(TALR):
 class TieAwareNDCG(TALR):
     """Tie-aware NDCG of the batch, its gain the labels shared, as a function of distances."""
 
+    name, title, order = "talr-ndcg", "TALR-NDCG", 350
+    line = Line("#cc79a7", ":", "<")
+
     def scores(self, u: Tensor, shared: Tensor) -> Tensor:
         """NDCG of each query; the gain of an item is 2^r − 1."""
         gain = torch.exp2(shared) - 1
         size, gains = self.histograms(u, gain)
         return ndcg(size, gains, gain)
-
-
-METHODS = {"talr-ap": TieAwareAP, "talr-ndcg": TieAwareNDCG}

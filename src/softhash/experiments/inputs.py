@@ -1,0 +1,89 @@
+"""What all cells of a grid share: features or decoded pictures, computed once, and the split."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from softhash.data.image_set import ImageSet
+from softhash.data.loading import Broken
+from softhash.data.pixels import load_all
+from softhash.data.splits.split import Split
+from softhash.training.features import compute_features
+from softhash.training.fit import build_hasher
+from softhash.training.options import Options
+from softhash.training.recipe import Recipe
+
+Found = tuple[npt.NDArray[Any], npt.NDArray[np.int64], tuple[Broken, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class GridInputs:
+    """Inputs of the readable pictures of a collection, and the part that each belongs to.
+
+    Attributes:
+        inputs: features (n, d), or pictures (n, h, w, 3) uint8.
+        labels: (n, classes), multi-hot.
+        train: rows of the train set.
+        query: rows of the queries.
+        database: rows of the database.
+        split: what these rows come from.
+        names: files, one per row.
+
+    """
+
+    inputs: Tensor
+    labels: Tensor
+    train: Tensor
+    query: Tensor
+    database: Tensor
+    split: Split
+    names: Sequence[str]
+
+
+def prepare_inputs(split: Split, recipe: Recipe, options: Options) -> GridInputs:
+    """Compute features, or decode pictures, of the whole collection once.
+
+    Args:
+        split: the collection, and its parts.
+        recipe: mode, backbone, its start and the size of pictures.
+        options: device, progress, caches, and who hears of pictures that are left out.
+
+    """
+    images = split.images
+    values, readable, broken = _computed(images, recipe, options)
+    for one in broken:
+        options.warn(f"left out: {one.reason}")
+    row = np.full(len(images), -1)
+    row[readable] = np.arange(len(readable))
+    parts = {name: row[chosen][row[chosen] >= 0] for name, chosen in split.positions.items()}
+    return GridInputs(
+        torch.from_numpy(np.ascontiguousarray(values)),
+        torch.from_numpy(images.labels[readable]),
+        torch.from_numpy(parts["train"]),
+        torch.from_numpy(parts["query"]),
+        torch.from_numpy(parts["database"]),
+        split,
+        [images.file_names[i] for i in readable],
+    )
+
+
+def shared_key(recipe: Recipe) -> tuple[Any, ...]:
+    """Return what a cell's inputs depend on: cells with equal keys share them."""
+    return recipe.mode, recipe.backbone, recipe.weights, recipe.size
+
+
+def _computed(images: ImageSet, recipe: Recipe, options: Options) -> Found:
+    hasher = build_hasher(recipe)
+    if recipe.mode == "frozen":
+        found = compute_features(
+            hasher, images,
+            device=options.device, cache=options.feature_cache, progress=options.progress,
+        )  # fmt: skip
+        return found.values, found.positions, found.broken
+    pixels = load_all(images, hasher.size or 0, cache=options.cache, progress=options.progress)
+    return pixels[pixels.readable], pixels.readable, pixels.broken
