@@ -38,7 +38,7 @@ lint: $(READY)
 	@$(BIN)/lint-imports
 
 test: lint
-	@$(BIN)/pytest --cov --cov-report=term -m "not slow" $(TESTS)
+	@OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term -m "not slow" $(TESTS)
 
 docs: $(READY)
 	@$(BIN)/mkdocs build --strict

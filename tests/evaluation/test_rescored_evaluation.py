@@ -7,7 +7,7 @@ from softhash import HammingIndex, InputError, evaluate_codes, pack
 from softhash.codes import unpack
 from softhash.evaluation import by_distance, measure
 from softhash.evaluation.by_distance import evaluate_distances, evaluate_rescored
-from softhash.index import Entry, ranking
+from softhash.index import Entry, retrieval
 
 RNG = np.random.default_rng(3)
 LABELS = (RNG.random((230, 6)) < 0.3).astype(np.uint8)
@@ -21,7 +21,7 @@ POOL = 70
 @pytest.fixture
 def small_pool(monkeypatch):
     monkeypatch.setattr(by_distance, "POOL", POOL)
-    monkeypatch.setattr(ranking, "POOL", POOL)
+    monkeypatch.setattr(retrieval, "POOL", POOL)
 
 
 def places(u):

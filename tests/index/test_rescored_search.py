@@ -6,11 +6,10 @@ from memory_store import MemoryStore
 
 from softhash.codes import pack, unpack
 from softhash.errors import InputError, UnknownItemError, UsageError
-from softhash.index import Entry, HammingIndex
-from softhash.index import ranking as ranking_module
+from softhash.index import Entry, HammingIndex, retrieval
 from softhash.index.items import Filter
 from softhash.index.local import LocalStore
-from softhash.index.local._session import Session
+from softhash.index.local._transactions import Session
 from softhash.index.store import Meta
 from softhash.model.hasher import Hasher
 
@@ -34,7 +33,7 @@ def index(make_store):
 
 @pytest.fixture
 def small_pool(monkeypatch):
-    monkeypatch.setattr(ranking_module, "POOL", POOL)
+    monkeypatch.setattr(retrieval, "POOL", POOL)
 
 
 def outputs(seed):

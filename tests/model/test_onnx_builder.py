@@ -11,7 +11,7 @@ from softhash import Hasher, InputError, UsageError
 from softhash.model import weights
 from softhash.model.engines import OnnxEngine
 from softhash.model.onnx_builder import build_onnx
-from softhash.model.onnx_graph import to_onnx
+from softhash.model.onnx_export import to_onnx
 
 NAMES = [f"efficientnet_lite{i}" for i in range(3)]
 

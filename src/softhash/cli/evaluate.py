@@ -56,7 +56,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure a model on a collection or on embeddings, or anybody's codes: exact under ties."""
-    from softhash.cli import _measured
+    from softhash.cli import _evaluations
     from softhash.cli._report import print_report
 
     labels = (query_labels, database_labels)
@@ -69,7 +69,7 @@ def evaluate(
     }
     report: Report
     if model and data:
-        report = _measured.measure_pictures(
+        report = _evaluations.measure_pictures(
             model,
             data,
             format=format,
@@ -80,11 +80,11 @@ def evaluate(
         )
     elif model and features:
         options["rescore"] = rescore
-        report = _measured.measure_features(model, features, device, options)
+        report = _evaluations.measure_features(model, features, device, options)
     elif rescore:
         raise UsageError("--rescore needs a model's real-valued outputs", WAYS[0])
     elif codes and bits is not None:
-        report = _measured.measure_codes(codes, bits, layout, device, options)
+        report = _evaluations.measure_codes(codes, bits, layout, device, options)
     else:
         raise UsageError(*WAYS)
     left_out = report.contract["queries_without_labels"]

@@ -6,7 +6,7 @@ Arrays are numpy or CUDA tensors, as for the search. Labels are multi-hot, one r
 from collections.abc import Sequence
 
 from softhash.errors import InputError
-from softhash.hamming import _labels
+from softhash.hamming import _cpu_counts
 from softhash.hamming._checks import Array, check_pair, count_threads, on_gpu
 
 
@@ -45,7 +45,7 @@ def histogram(
         from softhash.hamming import _cuda
 
         return _cuda.histogram(query_codes, codes, query_labels, labels)
-    return _labels.histogram(query_codes, codes, query_labels, labels, count_threads(threads))
+    return _cpu_counts.histogram(query_codes, codes, query_labels, labels, count_threads(threads))
 
 
 def ranked_gains(
@@ -84,7 +84,7 @@ def ranked_gains(
         from softhash.hamming import _cuda
 
         return _cuda.ranked_gains(query_codes, codes, query_labels, labels, first)
-    return _labels.ranked_gains(query_codes, codes, query_labels, labels, first, threads)
+    return _cpu_counts.ranked_gains(query_codes, codes, query_labels, labels, first, threads)
 
 
 def check_rows(

@@ -1,7 +1,8 @@
 """Codes and items on disk, or in Milvus: add, remove, update, search.
 
 `HammingIndex` combines a `Store` that keeps codes and entries (in a folder, see `local`, in Milvus,
-see `milvus`, or elsewhere, see `schemes`), the model that made the codes, and the pictures' folder.
+see `milvus`, or elsewhere, see `registry`), the model that made the codes, and the folder of the
+pictures.
 """
 
 import hashlib
@@ -19,8 +20,8 @@ from softhash.data.loading import Broken
 from softhash.errors import InputError, ModelMismatchError, NoModelError, UsageError
 from softhash.index import changes
 from softhash.index.items import Entry, Filter, Hit, Item
-from softhash.index.ranking import Window
-from softhash.index.schemes import choose_store
+from softhash.index.registry import choose_store
+from softhash.index.retrieval import Window
 from softhash.index.search import SearchResult, Target, run_search
 from softhash.index.store import Meta, Store
 from softhash.index.update import UpdateSummary, add_images, apply_plan, check_plan

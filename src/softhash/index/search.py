@@ -10,7 +10,7 @@ import numpy.typing as npt
 from softhash.codes import Codes, code_bytes, pack
 from softhash.errors import InputError, NoOutputsError, QueryError, unknown_name
 from softhash.index.items import Filter, Hit, Item
-from softhash.index.ranking import Outputs, Query, Window, find_hits
+from softhash.index.retrieval import Outputs, Query, Window, find_hits
 from softhash.index.store import Store
 
 if TYPE_CHECKING:

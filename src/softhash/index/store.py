@@ -1,6 +1,6 @@
 """The interface of what keeps codes and items: a folder, a Milvus collection, or your own.
 
-A class of another package becomes a kind of index through an entry point, see `schemes`.
+A class of another package becomes a kind of index through an entry point, see `registry`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

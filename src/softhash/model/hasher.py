@@ -18,7 +18,7 @@ from softhash.model.engines import Floats
 from softhash.model.folder import GRAPH, LABELS, WEIGHTS, check_free, write_model
 from softhash.model.inputs import Source
 from softhash.model.label_classifier import LabelClassifier
-from softhash.model.state import NetworkState
+from softhash.model.lazy_network import LazyNetwork
 
 if TYPE_CHECKING:
     from softhash.model.network import HashNetwork
@@ -62,7 +62,7 @@ class Hasher:
         config = ModelConfig(
             bits, backbone, found.features, size=side, mean=found.mean, std=found.std, **head
         )
-        self._begin(NetworkState(config, weights), head)
+        self._begin(LazyNetwork(config, weights), head)
 
     @classmethod
     def from_features(cls, features: int, bits: int = 48, **head: Unpack[HeadOptions]) -> Self:
@@ -87,7 +87,7 @@ class Hasher:
 
         """
         hasher = cls.__new__(cls)
-        hasher._begin(NetworkState.load(Path(folder)))
+        hasher._begin(LazyNetwork.load(Path(folder)))
         hasher.label_classifier = LabelClassifier.read(Path(folder), hasher._config)
         return hasher
 
@@ -95,10 +95,10 @@ class Hasher:
     def from_config(cls, config: ModelConfig, weights: str | None = None) -> Self:
         """Make an untrained hasher of these settings, its backbone with or without weights."""
         hasher = cls.__new__(cls)
-        hasher._begin(NetworkState(config, weights))
+        hasher._begin(LazyNetwork(config, weights))
         return hasher
 
-    def _begin(self, state: NetworkState, head: HeadOptions | None = None) -> None:
+    def _begin(self, state: LazyNetwork, head: HeadOptions | None = None) -> None:
         self._state = state
         self.asked_head = head  # the options given for a head that is not decided yet
         self.label_classifier: LabelClassifier | None = None  # where training knew names of labels

@@ -1,4 +1,4 @@
-"""A network as an ONNX graph, from its weights alone: what `onnx_graph` exports, without torch.
+"""A network as an ONNX graph, from its weights alone: what `onnx_export` writes, without torch.
 
 It covers the backbones that pip delivers and heads whose signs are the code; everything else is
 exported by torch.
@@ -14,7 +14,7 @@ from softhash.errors import UsageError
 from softhash.model.backbones.efficientnet_lite_onnx import add_efficientnet_lite
 from softhash.model.backbones.efficientnet_lite_shape import SCALES
 from softhash.model.config import ModelConfig
-from softhash.model.onnx_nodes import FEATURES, OUTPUTS, PIXELS, GraphBuilder
+from softhash.model.graph_builder import FEATURES, OUTPUTS, PIXELS, GraphBuilder
 
 ACTIVATIONS = {"cosine": "Cos", "identity": "Identity", "softsign": "Softsign", "tanh": "Tanh"}
 

@@ -11,7 +11,7 @@ from starlette.staticfiles import StaticFiles
 from softhash import __version__
 from softhash.errors import UsageError
 from softhash.index import HammingIndex
-from softhash.server.bodies import BodyGuard
+from softhash.server.body_limits import BodyGuard
 from softhash.server.host_check import HostCheck
 from softhash.server.limits import Limits
 from softhash.server.openapi import describe

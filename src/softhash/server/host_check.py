@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from softhash.server.measures import Measures
 from softhash.server.problems import Problem, defect
+from softhash.server.prometheus import ServerMetrics
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,9 @@ class HostCheck:
 
     """
 
-    def __init__(self, app: ASGIApp, hosts: AbstractSet[str] | None, measures: Measures) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: AbstractSet[str] | None, measures: ServerMetrics
+    ) -> None:
         self._app, self._hosts, self._measures = app, hosts, measures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

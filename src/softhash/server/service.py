@@ -17,8 +17,8 @@ from softhash.errors import ModelMismatchError, NoModelError
 from softhash.index import Filter, HammingIndex, SearchResult
 from softhash.model.engines import Floats
 from softhash.server.limits import Limits
-from softhash.server.measures import Measures
 from softhash.server.pool import Pool
+from softhash.server.prometheus import ServerMetrics
 from softhash.server.schemas import Ranking, SearchForm, search_view
 from softhash.server.thumbnails import Thumbnails
 
@@ -73,7 +73,7 @@ class Service:
     limits: Limits
     writable: bool
     token: str | None
-    measures: Measures = field(default_factory=Measures)
+    measures: ServerMetrics = field(default_factory=ServerMetrics)
     about: VersionedCache[dict[str, Any]] = field(default_factory=VersionedCache)
     report: VersionedCache[dict[str, Any]] = field(default_factory=VersionedCache)
     writing: threading.Lock = field(default_factory=threading.Lock)

@@ -13,8 +13,8 @@ from softhash.hamming.words import Words
 from softhash.index.items import Filter, Near
 from softhash.index.local._columns import Ids
 from softhash.index.local._database import State
+from softhash.index.local._filter_cache import Narrowed
 from softhash.index.local._masks import LIVE, Masks, label_mask, positions
-from softhash.index.local._narrow import Narrowed
 from softhash.index.local._pending import Pending
 from softhash.index.store import EVERYTHING
 

@@ -10,7 +10,7 @@ from softhash.codes import Codes, check_packed
 from softhash.errors import InputError, UnknownItemError
 from softhash.index.items import Entry
 from softhash.index.local._rows import encode_row, encode_text
-from softhash.index.local._session import Session
+from softhash.index.local._transactions import Session
 
 _REPLACE = (
     "UPDATE items SET file_name = ?2, labels = ?3, size = ?4, modified = ?5, sha256 = ?6, "

@@ -17,7 +17,7 @@ from softhash.model.backbones.efficientnet_lite_shape import (
 )
 
 if TYPE_CHECKING:
-    from softhash.model.onnx_nodes import GraphBuilder
+    from softhash.model.graph_builder import GraphBuilder
 
 Floats = NDArray[np.float32]
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from softhash.server import limits as bounds
-from softhash.server.measures import MEDIA_TYPE
 from softhash.server.openapi import problems
+from softhash.server.prometheus import MEDIA_TYPE
 from softhash.server.schemas import About, Health
 from softhash.server.service import Service, get_service
 

@@ -10,7 +10,7 @@ from softhash.errors import InputError, UsageError
 from softhash.index import Entry, HammingIndex
 from softhash.index.local import LocalStore
 from softhash.index.milvus import MilvusStore
-from softhash.index.schemes import choose_store
+from softhash.index.registry import choose_store
 
 STORE = '''
 from pathlib import Path

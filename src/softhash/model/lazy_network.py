@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SAVED = "saved"  # stands for the fingerprint of a network that is as its folder has it
 
 
-class NetworkState:
+class LazyNetwork:
     """A network, the folder it was loaded from, and the engines that compute with it.
 
     As long as nobody trains the network, weights and graph are those of its folder, and torch is
@@ -82,7 +82,7 @@ class NetworkState:
         """Write the ONNX graph."""
         if folder := self._saved_folder():
             return read_part(folder, GRAPH, self.config)
-        from softhash.model.onnx_graph import to_onnx
+        from softhash.model.onnx_export import to_onnx
 
         network = copy.deepcopy(self.network).cpu().eval()
         return to_onnx(network, self.config.size, self.config.features)

@@ -51,7 +51,7 @@ class Session:
                 check_confirmed(folder, self.state.change, self._write_lock.at_least)
                 _recovery.repair(folder, self.connection, self.state, self.numbers)
                 self._open_columns()
-                self._apply()
+                self._apply_pending()
         except BaseException:
             self.close()
             raise
@@ -79,7 +79,7 @@ class Session:
                 raise
             self._commit()
             if self._applied != self.state.edits:
-                self._apply()
+                self._apply_pending()
 
     def append(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
         """Add new items within a transaction; a name that is there raises IntegrityError."""
@@ -155,7 +155,7 @@ class Session:
             self._open_columns()
             self._uncertain = False
         if self._applied != self.state.edits:
-            self._apply()
+            self._apply_pending()
 
     def _write_state(self) -> None:
         state = self.state = self.state._replace(change=self.state.change + 1)
@@ -190,7 +190,7 @@ class Session:
             with suppress(OSError):  # the next opening for writing does it then
                 _recovery.remove_leftovers(self.folder, self.state.label_words)
 
-    def _apply(self) -> None:
+    def _apply_pending(self) -> None:
         """Bring the records of pending items up to date.
 
         When that fails nothing is lost: they stay pending, and are taken from items.sqlite.
