@@ -143,7 +143,7 @@ def test_codes_that_are_not_in_their_file_yet_count(tmp_path, monkeypatch):
     writer = LocalStore.create(str(tmp_path / "index"), Meta(BITS))
     codes = pack(np.random.default_rng(0).normal(size=(5, BITS)))
     writer.add(codes, [Entry(f"{i}") for i in range(5)])
-    monkeypatch.setattr(Session, "_apply", lambda self: None)  # as if it were killed before
+    monkeypatch.setattr(Session, "_apply_pending", lambda self: None)  # as if it were killed before
     writer.upsert(codes[4:], [Entry("1")])
     reader = LocalStore.open(str(tmp_path / "index"))
     assert (reader.codes([2, 1, 0, 1]) == codes[[2, 4, 0, 4]]).all()
