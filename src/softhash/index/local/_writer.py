@@ -13,8 +13,8 @@ from softhash.index.local._rows import encode_row, encode_text
 from softhash.index.local._transactions import Session
 
 _REPLACE = (
-    "UPDATE items SET file_name = ?2, labels = ?3, size = ?4, modified = ?5, sha256 = ?6, "
-    "code = ?7, crc32 = ?8 WHERE id = ?1"
+    "UPDATE items SET file_name = ?, labels = ?, size = ?, modified = ?, sha256 = ?, code = ?, "
+    "crc32 = ? WHERE id = ?"
 )
 
 
@@ -105,9 +105,8 @@ class Writer:
 
     def _replace(self, rows: Mapping[int, tuple[Entry, bytes]]) -> None:
         if rows:
-            self._session.connection.executemany(
-                _REPLACE, (encode_row(id, entry, code) for id, (entry, code) in rows.items())
-            )
+            each = (encode_row(id, entry, code) for id, (entry, code) in rows.items())
+            self._session.connection.executemany(_REPLACE, ((*row[1:], row[0]) for row in each))
             self._session.edited(rows, [entry for entry, _ in rows.values()])
 
     def _checked(self, codes: Codes, entries: Sequence[Entry]) -> Codes:
