@@ -50,6 +50,7 @@ def test_embeddings_are_trained_saved_and_logged(arrays, tmp_path):
     assert Hasher.load(tmp_path / "model").bits == 48
 
 
+@pytest.mark.slow
 def test_torchrun_trains_the_model_that_one_process_does(arrays, tmp_path):
     recipe = tmp_path / "recipe.toml"
     recipe.write_text("bits = 16\nepochs = 6\nhidden = 0\ndropout = 0.0\nbatch_size = 31\n")

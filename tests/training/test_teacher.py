@@ -195,6 +195,7 @@ if distributed.rank() == 0:
 """
 
 
+@pytest.mark.slow
 def test_two_processes_learn_from_a_teacher_like_one(tmp_path):
     script = tmp_path / "worker.py"
     script.write_text(WORKER)
