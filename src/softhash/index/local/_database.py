@@ -70,9 +70,13 @@ def create_database(folder: Path, meta: Meta) -> None:
 def connect_to_write(folder: Path) -> sqlite3.Connection:
     """Open the database so that what is committed is on disk."""
     connection = _connect(folder, "mode=rw")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute(f"PRAGMA cache_size = {CACHE}")
-    connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA cache_size = {CACHE}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
