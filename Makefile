@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 PAGE_PORT ?= 8000
+LOCKED    ?=   # set: only files whose SHA-256 is in requirements.lock are installed
 
 .PHONY: demo page test lint docs speed clean help
 
@@ -16,13 +18,18 @@ help:
 	@echo "make speed   speed and memory, side by side with peers"
 	@echo "make clean   remove the environment and what the demo wrote"
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "softhash needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV) (once; a few minutes)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]' --group dev
+ifeq ($(strip $(LOCKED)),)
+	@$(PIP) 'pip>=25.1'
+	@$(PIP) -c constraints.txt -e '.[all]' --group dev
+else
+	@$(PIP) --require-hashes --no-deps -r requirements.lock
+	@$(PIP) --no-deps --no-build-isolation --no-index -e .
+endif
 	@touch $@
 
 demo: $(READY)
