@@ -1,5 +1,6 @@
 """A backbone of a few thousand weights in place of the real ones, and models made with it."""
 
+import os
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -8,6 +9,8 @@ import pytest
 from hypothesis import settings
 
 from softhash.model.backbones.specs import BackboneSpec
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # for tests that import ONNX Runtime themselves
 
 settings.register_profile("untimed", deadline=None)  # a busy machine is no defect
 settings.load_profile("untimed")

@@ -51,7 +51,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch)
     def full(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("softhash.files.os.fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(InputError, match="No space left"):
         write_whole(path, "new", force=True)
     assert path.read_text() == "old"

@@ -24,7 +24,7 @@ from softhash.experiments.results import read_results
 from softhash.files import write_whole
 from softhash.model.config import ModelConfig
 from softhash.model.default_model import HEAD, PACKED, PARTS
-from softhash.model.folder import CONFIG
+from softhash.model.folder import CONFIG, sha256
 from softhash.model.weights import arrays
 
 CUT_OFFS = ("@100", "@5000")  # of the metrics on the card
@@ -65,7 +65,8 @@ def pack(hasher: Hasher, metrics: Mapping[str, float], folder: Path = PACKED) ->
     card = dict(config.card) | {"summary": SUMMARY, "limits": LIMITS, "metrics": dict(metrics)}
     folder.mkdir(exist_ok=True)
     write_whole(folder / HEAD, data, force=True)
-    write_whole(folder / CONFIG, replace(config, card=card, sha256={}).to_json(), force=True)
+    config = replace(config, card=card, sha256={HEAD: sha256(data)})
+    write_whole(folder / CONFIG, config.to_json(), force=True)
 
 
 def read_metrics(results: Path) -> dict[str, float]:

@@ -21,7 +21,10 @@ GENERATED = {
     "reference/http.md": http_page,
     "reference/errors.md": errors_page,
 }
-SHOWN = {"recipes/paper/README.md": "reference/paper-recipes.md"}  # files beside the documentation
+SHOWN = {  # files beside the documentation
+    "recipes/paper/README.md": "reference/paper-recipes.md",
+    "SECURITY.md": "reference/security.md",
+}
 
 
 def on_files(files: Any, config: Any) -> Any:

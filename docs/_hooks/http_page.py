@@ -46,7 +46,7 @@ def openapi() -> dict[str, Any]:
         tempfile.TemporaryDirectory() as folder,
         HammingIndex.create(Path(folder) / "index", bits=48) as index,
     ):
-        return dict(create_app(index, writable=True, token="token").openapi())  # noqa: S106
+        return dict(create_app(index, writable=True, token="0123456789abcdef").openapi())  # noqa: S106
 
 
 def _inlined(value: Any, schemas: dict[str, Any]) -> Any:

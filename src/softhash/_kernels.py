@@ -1,12 +1,14 @@
 """How kernels are compiled: once for a machine, kept on disk, announced when it takes a while."""
 
 import logging
+import os
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
 from numba import njit
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 
 Scalar: TypeAlias = Any  # a number inside a kernel: its type is the compiler's business
 Width: TypeAlias = tuple[int, ...]  # a tuple as long as a row: its length is known to the compiler
@@ -14,6 +16,13 @@ Width: TypeAlias = tuple[int, ...]  # a tuple as long as a row: its length is kn
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _log = logging.getLogger("softhash")
+
+if hasattr(os, "register_at_fork"):  # a child could not compile what a thread was compiling
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
 def kernel(function: Function) -> Function:

@@ -18,7 +18,7 @@
     ├── MissingExtraError         an optional package is not installed
     ├── DivergedError             the training loss became NaN or infinite
     ├── IndexBusyError            another process writes to the index
-    └── StoreUnavailableError     the server that keeps the index does not answer
+    └── StoreUnavailableError     what keeps the index is away: its server, or its folder
 
 Each has a `detail`, what is wrong and which value it was, and a `hint`, the way out; as text it is
 both in one line, "detail; hint". Hints speak to a Python caller: commands add their own words.
@@ -131,7 +131,7 @@ class IndexBusyError(SofthashError):
 
 
 class StoreUnavailableError(SofthashError):
-    """The server that keeps the index does not answer."""
+    """What keeps the index is away: a server does not answer, or a folder was deleted."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:

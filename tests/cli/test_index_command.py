@@ -136,12 +136,17 @@ def test_models_are_never_mixed(folder, location, tiny_model, tmp_path):
 
 
 def _other_model(tiny_model, folder):
-    """The same model under other weights, as its config tells."""
+    """The same model under other weights."""
+    import hashlib
     import shutil
 
     shutil.copytree(tiny_model, folder)
+    weights = bytearray((folder / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (folder / "model.safetensors").write_bytes(weights)
     config = json.loads((folder / "config.json").read_text())
-    config["sha256"]["model.safetensors"] = "0" * 64
+    config["sha256"] |= {"model.safetensors": hashlib.sha256(weights).hexdigest()}
+    del config["sha256"]["config.json"]
     (folder / "config.json").write_text(json.dumps(config))
     return folder
 

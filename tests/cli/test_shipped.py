@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import shutil
 import tarfile
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from safetensors.numpy import load_file
 from softhash import Hasher, InputError
 from softhash.data import scenes
 from softhash.model import default_model as shipped
+from softhash.model import folder as model_folder
 
 DATA = Path(os.environ.get("SOFTHASH_TEST_DATA", "")) / "voc2012"
 
@@ -47,6 +50,40 @@ def test_it_is_put_together_once(model):
     assert shipped.default_model(said.append) == model
     assert (model / "model.onnx").stat().st_mtime_ns == before
     assert not said
+
+
+def test_a_planted_model_is_not_used(tmp_path, monkeypatch):
+    """One that another user could have put there, and one that is another model."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    parts = dict.fromkeys(("model.safetensors", "model.onnx", "labels.safetensors"), b"")
+    monkeypatch.setattr(shipped, "_parts", lambda *_: parts)
+    folder, config = shipped.default_folder(), shipped.packed_config()
+
+    def is_made():
+        said = []
+        assert shipped.default_model(said.append) == folder
+        assert model_folder.read_config(folder).classes == config.classes
+        return bool(said)
+
+    assert [is_made(), is_made()] == [True, False]
+    folder.parent.chmod(0o777)
+    assert [is_made(), is_made()] == [True, False]
+    renamed = replace(config, classes=("cat", *config.classes[1:]))
+    model_folder.write_model(folder, renamed, parts, force=True)
+    assert [is_made(), is_made()] == [True, False]
+    (folder / "config.json").write_text("{")
+    assert [is_made(), is_made()] == [True, False]
+
+
+def test_a_damaged_head_is_named(tmp_path, monkeypatch):
+    packed = shutil.copytree(shipped.PACKED, tmp_path / "packed")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(shipped, "PACKED", packed)
+    data = bytearray((packed / shipped.HEAD).read_bytes())
+    data[-1] ^= 1
+    (packed / shipped.HEAD).write_bytes(data)
+    with pytest.raises(InputError, match=r"head\.safetensors is not what was saved"):
+        shipped.default_model()
 
 
 def test_it_encodes_and_names_labels_of_voc(model, tmp_path):

@@ -97,6 +97,9 @@ def test_an_interrupted_run_is_kept_and_resumed_to_the_same_model(arrays, tmp_pa
     features = np.load(arrays / "features.npy").astype(np.float32)
     models = [Hasher.load(tmp_path / name) for name in ("whole", "cut")]
     assert np.array_equal(*(model.outputs(features) for model in models))
+    for name in ("whole", "cut"):  # each epoch once, whatever was logged before the interruption
+        lines = (tmp_path / name / "log.jsonl").read_text().splitlines()
+        assert [json.loads(line)["epoch"] for line in lines] == list(range(1, 401))
 
 
 def test_a_model_sees_pictures_of_the_size_it_was_trained_with(tmp_path):

@@ -237,9 +237,9 @@ BROKEN_EXIF = b"Exif\0\0II*\0\x08\0\0\0\xff\xff" + b"\x12\x01\x03\0\xff\xff\xff\
 def test_open_image_leaves_the_filters_as_they_are_while_threads_decode(monkeypatch):
     data = encoded(picture(), "JPEG", exif=BROKEN_EXIF)
     before, seen = list(warnings.filters), []
-    rgb = decoding._rgb
+    rgb = decoding.rgb_or_grey
     monkeypatch.setattr(
-        decoding, "_rgb", lambda image: seen.append(list(warnings.filters)) or rgb(image)
+        decoding, "rgb_or_grey", lambda image: seen.append(list(warnings.filters)) or rgb(image)
     )
     threads = [threading.Thread(target=open_image, args=(data,)) for _ in range(8)]
     for thread in threads:

@@ -115,6 +115,8 @@ def test_save_refuses_places_from_which_the_pictures_cannot_be_named(images, tmp
         (np.zeros((2, 2)), ("x", "y"), r"the shape \(2, 2\)"),
         (np.full((1, 2), 2), ("x", "y"), "other values than 0 and 1"),
         (np.zeros((1, 2)), ("x", "x"), "named twice: x"),
+        (np.zeros((1, 2)), ("x", "\ud800"), "not text: '.ud800'"),
+        (np.zeros((1, 2)), ("x", "y\0"), "not text: 'y.x00'"),
     ],
 )
 def test_image_set_refuses_labels_that_do_not_fit(labels, classes, message):

@@ -62,3 +62,19 @@ def test_settings_of_a_method_that_is_not_asked_for_do_no_harm():
 def test_wrong_files_are_refused_before_anything_runs(content, message):
     with pytest.raises(UsageError, match=message):
         expand(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"grid": [1]},
+        {"settings": 5, "grid": {"bits": [12]}},
+        {"grid": {"settings": [5], "settings.alpha": [1]}},
+        {"methods": {"idhn": {"settings": [1]}}, "grid": {"method": ["idhn"]}},
+        {"grid": {name: list(range(1, 101)) for name in ("bits", "seed", "epochs")}},
+    ],
+    ids=["a list", "a number", "both", "own", "a million cells"],
+)
+def test_a_grid_that_makes_no_sense_is_a_usage_error(content):
+    with pytest.raises(UsageError):
+        expand(content)

@@ -4,6 +4,7 @@ import pytest
 
 from softhash.errors import InputError
 from softhash.experiments.results import append_row, read_results, read_rows
+from softhash.training.recipe import Recipe
 
 ROW = {"recipe": {"bits": 12, "seed": 0}, "metrics": {"map@all": 0.5}, "contract": {"split": "ab"}}
 
@@ -36,15 +37,45 @@ def test_of_equal_recipes_the_last_row_counts(tmp_path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (["a list"], "row 1 is not a result"),
-        ({"recipe": {}}, "row 1 is not a result .* 'metrics'"),
-        (ROW | {"recipe": {"bitz": 12}}, "row 1 is not a result .* 'bitz'"),
-        (ROW | {"contract": {}}, "row 1 is not a result .* 'split'"),
+        (["a list"], "line 1 is not a result"),
+        ({"recipe": {}}, "line 1 is not a result .* 'metrics'"),
+        (ROW | {"recipe": {"bitz": 12}}, "line 1 is not a result .* 'bitz'"),
+        (ROW | {"recipe": {"bits": "12"}}, "line 1 is not a result .* bits"),
+        (ROW | {"recipe": {"settings": {"alpha": [[1]]}}}, "line 1 is not a result .* 'recipe'"),
+        (ROW | {"contract": {}}, "line 1 is not a result .* 'split'"),
+        (ROW | {"contract": {"split": "ab", "classes": -1}}, "line 1 .* 'contract'"),
+        (ROW | {"metrics": {"map@all": "much"}}, "line 1 .* 'metrics'"),
+        (ROW | {"metrics_stable": {"map@all": float("nan")}}, "line 1 .* 'metrics_stable'"),
+        (ROW | {"seconds": {"train": {}}}, "line 1 .* 'seconds'"),
+        (ROW | {"data": {"name": "photos"}}, "line 1 .* 'data'"),
+        (ROW | {"curves": {"n": [1, 2]}}, "line 1 .* 'curves'"),
+        (ROW | {"hits": [{"query": "a.jpg"}]}, "line 1 .* 'hits'"),
     ],
 )
 def test_what_is_not_a_row_is_named(row, message, tmp_path):
     with pytest.raises(InputError, match=message):
         read_results(write(tmp_path / "r.jsonl", row))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b'{"recipe": "\xff"}', "line 1 is not a result"),
+        (b"[" * 100_000, "line 1 is not a result"),
+        (b'{"recipe": ' + b"9" * 5000 + b"}", "line 1 is not a result"),
+        (b'{"recipe": ', "line 1 is damaged"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named(line, message, tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(line + b"\n" + json.dumps(ROW).encode() + b"\n")
+    with pytest.raises(InputError, match=message):
+        read_results(path)
+
+
+def test_results_that_cannot_be_written_are_an_error(tmp_path):
+    with pytest.raises(InputError, match=r"cannot write .*r\.jsonl: No such file"):
+        append_row(tmp_path / "no" / "r.jsonl", ROW)
 
 
 def test_a_folder_without_rows_raises(tmp_path):
@@ -70,4 +101,5 @@ def test_a_row_is_appended_on_a_line_of_its_own_whatever_was_cut_off(before, row
     if before is not None:
         path.write_text(before)
     append_row(path, ROW | {"added": True})
-    assert read_rows(path) == [*rows, ROW | {"added": True}]
+    recipe = Recipe(**ROW["recipe"]).as_dict()
+    assert read_rows(path) == [row | {"recipe": recipe} for row in [*rows, ROW | {"added": True}]]

@@ -235,3 +235,123 @@ def test_progress_counts_what_is_hashed(folder):
     told = []
     plan(known, folder.images(), progress=lambda *at: told.append(at))
     assert told == [(1, 1)]
+
+
+class Uploading(Folder):
+    """A folder into which a client put `up.jpg`, which is not in the collection's table."""
+
+    def upload(self, name="up.jpg", labels=("dragon",), listed=False):
+        self.write(name, labels=("sea",))
+        content = (self.root / name).read_bytes()
+        digest = hashlib.sha256(content).hexdigest()
+        if not listed:
+            del self.labels[name]
+        return 99, Entry(name, labels, len(content), 1_000, digest, uploaded=True)
+
+
+@pytest.fixture
+def uploading(tmp_path):
+    folder = Uploading(tmp_path)
+    for name in ("a.jpg", "b.jpg", "c.jpg"):
+        folder.write(name)
+    return folder
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_an_uploaded_item_stays_with_its_labels_whatever_the_collection_says(
+    uploading, hashed, listed
+):
+    known = [*uploading.entries(), uploading.upload(listed=listed)]
+    images = uploading.images()
+    work = plan(known, images)
+    assert _what(work, images) == NOTHING | {"unchanged": 4}
+    assert (work.kept, len(work.images) - len(images)) == (1, not listed)
+    assert not hashed
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_an_uploaded_file_that_was_touched_keeps_labels_and_mark(uploading, listed):
+    id, entry = uploading.upload(listed=listed)
+    known = [*uploading.entries(), (id, entry)]
+    os.utime(uploading.root / "up.jpg", ns=(2_000, 2_000))
+    work = plan(known, uploading.images())
+    assert work.revised == {99: entry._replace(modified=2_000)}
+    assert work.kept == 1
+
+
+@pytest.mark.parametrize("content", ["another size", "CONTENT of up.jpg"])
+@pytest.mark.parametrize("listed", [False, True])
+def test_an_uploaded_file_that_changed_is_encoded_again_and_keeps_its_labels(
+    uploading, listed, content
+):
+    known = [*uploading.entries(), uploading.upload(listed=listed)]
+    (uploading.root / "up.jpg").write_bytes(content.encode())
+    work = plan(known, uploading.images())
+    (at,) = work.changed
+    assert work.images.file_names[at] == "up.jpg"
+    assert work.uploaded == {at: ("dragon",)}
+    assert work.status[at].tolist()[0] == len(content)
+
+
+def test_an_uploaded_file_that_was_renamed_keeps_labels_and_mark(uploading):
+    id, entry = uploading.upload()
+    known = [*uploading.entries(), (id, entry)]
+    (uploading.root / "up.jpg").unlink()
+    uploading.write("other.jpg", "content of up.jpg", labels=("sun",), modified=3_000)
+    work = plan(known, uploading.images())
+    assert work.renamed == {99: entry._replace(file_name="other.jpg", modified=3_000)}
+    assert work.kept == 1
+
+
+@pytest.mark.parametrize("name", ["up.jpg", "../up.jpg", "link.jpg"])
+def test_an_uploaded_item_goes_with_its_file(uploading, tmp_path_factory, name):
+    id, entry = uploading.upload()
+    (uploading.root / "up.jpg").rename(uploading.root.parent / "up.jpg")
+    (uploading.root / "link.jpg").symlink_to(uploading.root.parent / "up.jpg")
+    known = [*uploading.entries(), (id, entry._replace(file_name=name))]
+    work = plan(known, uploading.images())
+    assert (work.vanished, work.kept) == ([99], 0)
+
+
+def test_uploaded_items_can_be_let_go(uploading):
+    unlisted = uploading.upload()
+    _, entry = uploading.upload("v.jpg", listed=True)
+    known = [*uploading.entries()[:3], unlisted, (98, entry)]
+    work = plan(known, uploading.images(), drop_uploads=True)
+    assert work.vanished == [99]
+    assert work.revised == {98: entry._replace(labels=("sea",), uploaded=False)}
+    assert (work.kept, work.unchanged) == (0, 3)
+
+
+def test_an_uploaded_item_with_the_labels_of_the_collection_loses_its_mark_when_let_go(uploading):
+    id, entry = uploading.upload(labels=("sea",), listed=True)
+    work = plan([*uploading.entries()[:3], (id, entry)], uploading.images(), drop_uploads=True)
+    assert work.revised == {99: entry._replace(uploaded=False)}
+
+
+def test_an_uploaded_file_that_cannot_be_looked_at_is_named_and_its_item_stays(
+    uploading, monkeypatch
+):
+    known = [*uploading.entries(), uploading.upload()]
+    images = uploading.images()
+    really = Path.stat
+
+    def refused(path, **options):
+        if path.name == "up.jpg":
+            raise PermissionError
+        return really(path, **options)
+
+    monkeypatch.setattr(Path, "stat", refused)
+    monkeypatch.setattr(changes, "file_statuses", _unreadable_uploads(changes.file_statuses))
+    work = plan(known, images)
+    assert (work.vanished, work.kept, work.unchanged) == ([], 1, 3)
+    assert [one.file_name for one in work.unreadable] == ["up.jpg"]
+
+
+def _unreadable_uploads(statuses):
+    def some(images):
+        found = statuses(images)
+        found[[name == "up.jpg" for name in images.file_names]] = -1
+        return found
+
+    return some

@@ -159,15 +159,24 @@ def test_lost_log_is_named(folder, tmp_path, share, writable):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"format": "softhash index", "version": 2, "bits": 12}', "update it"),
+        ('{"format": "softhash index", "version": 3, "bits": 12}', "update it"),
         ('{"format": "other", "version": 1, "bits": 12}', "not 'softhash index'"),
         ('{"format": "softhash index", "version": 1, "bits": 16}', "12"),
         ('{"format": "softhash index"}', "damaged"),
         ("[]", "damaged"),
+        ("[[[" * 30_000, "damaged"),
+        ('{"format": "softhash index", "version": 1, "bits": 1e400}', "damaged"),
+        ('{"format": "softhash index", "version": 1, "bits": 1' + "0" * 5000 + "}", "damaged"),
+        ('{"format": "softhash index", "version": 1, "bits": 4096}', "damaged"),
+        ('{"format": "softhash index", "version": 1, "bits": -1}', "damaged"),
+        ('{"format": "softhash index", "version": true, "bits": 12}', "damaged"),
+        ('{"format": "softhash index", "version": [], "bits": {}}', "damaged"),
+        ('{"format": {}, "version": 1, "bits": 12}', "damaged"),
+        ("\udcff", "damaged"),
     ],
 )
 def test_index_json_that_says_something_else_is_refused(folder, text, message):
-    (folder / "index.json").write_text(text)
+    (folder / "index.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError, match=f"index.*{message}"), opened(folder):
         pass
 

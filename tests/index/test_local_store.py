@@ -47,7 +47,7 @@ def test_files_are_those_of_the_format(folder):
     records = {"codes.bin", "labels-1.bin"}
     assert names == {"index.json", "items.sqlite", *records, "write.lock", "confirmed"}
     about = json.loads((folder / "index.json").read_text())
-    assert about == {"format": "softhash index", "version": 1, "bits": 12}
+    assert about == {"format": "softhash index", "version": 2, "bits": 12}
     records = np.fromfile(folder / "codes.bin", np.uint8).reshape(-1, 8)
     np.testing.assert_array_equal(records[:, :2], codes)
     assert not records[:, 2:].any()

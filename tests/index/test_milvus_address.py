@@ -171,6 +171,6 @@ def test_collection_of_somebody_else_is_told(description):
 
 
 def test_collection_of_a_newer_softhash_is_told():
-    said = json.dumps({"format": _rows.FORMAT, "version": 2, "bits": 48, "model": ""})
+    said = json.dumps({"format": _rows.FORMAT, "version": 3, "bits": 48, "model": ""})
     with pytest.raises(InputError, match="newer softhash"):
         _rows.read_meta(Address.parse("milvus://h/c"), {"description": said, "fields": []})

@@ -21,7 +21,7 @@ from softhash.errors import (
 )
 from softhash.index import HammingIndex
 from softhash.index.items import Entry, Filter
-from softhash.index.milvus import MilvusStore, _collection, _names, _ranking
+from softhash.index.milvus import MilvusStore, _collection, _names, _ranking, _rows
 from softhash.index.store import Meta
 
 pytestmark = pytest.mark.slow
@@ -395,3 +395,21 @@ def forwarded(server):
     Thread(target=accept, daemon=True).start()
     yield listener.getsockname()[1], stop
     stop()
+
+
+def test_collection_of_format_version_1_keeps_everything_but_uploaded(make, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(_rows, "FORMAT_VERSION", 1)
+        patch.setattr(_rows, "KINDS", {n: k for n, k in _rows.KINDS.items() if n != "uploaded"})
+        old = make()
+        old.close()
+    entry = Entry("a.jpg", ("sky",), 7, 8, "9" * 64, uploaded=True)
+    store = MilvusStore.open(old.location, writable=True)
+    (id,) = store.add(random_codes(1, 12), [entry])
+    kept = entry._replace(uploaded=False)
+    assert store.get([id])[0].entry == kept
+    assert list(store.scan()) == [(id, kept)]
+    store.revise({id: entry._replace(labels=("sea",))})
+    assert store.items()[0].entry == kept._replace(labels=("sea",))
+    assert store.verify() == []
+    store.close()

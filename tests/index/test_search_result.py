@@ -207,3 +207,10 @@ def test_an_index_of_codes_is_searched_without_a_model():
     index = HammingIndex(MemoryStore(Meta(8), model_folder=Path("nowhere")))
     index.add_codes(np.array([[0], [7]], np.uint8), [Entry("a"), Entry("b")])
     assert [hit.file_name for hit in index.search(code="07")] == ["b", "a"]
+
+
+def test_a_filter_on_an_index_without_labels_says_so():
+    index = HammingIndex(MemoryStore(Meta(BITS)))
+    index.add_codes(np.zeros((1, 2), np.uint8), [Entry("a.jpg")])
+    with pytest.raises(UsageError, match="'dog': the items of this index have no labels"):
+        index.search(id=0, labels=["dog"])

@@ -49,7 +49,12 @@ class Twin:
         labels = tuple(self.random.sample(self.labels, self.random.choice([0, 1, 1, 2, 3])))
         time = self.random.randrange(2**62)
         return Entry(
-            name or f"new/{self.count}.jpg", labels, self.count, time, f"{self.count:064x}"
+            name or f"new/{self.count}.jpg",
+            labels,
+            self.count,
+            time,
+            f"{self.count:064x}",
+            uploaded=self.random.random() < 0.3,
         )
 
     def add(self):

@@ -11,6 +11,7 @@ from softhash.data.image_set import ImageSet
 from softhash.errors import InputError
 from softhash.index import HammingIndex
 from softhash.index.changes import plan
+from softhash.index.entries import file_status, read_entry
 from softhash.index.store import Meta
 from softhash.model.hasher import Hasher
 
@@ -194,3 +195,73 @@ def test_a_folder_that_moved_as_a_whole_keeps_its_index(index, folder, hasher):
     _draw(folder / "0.png", 0)
     with pytest.raises(InputError, match="holds pictures of"):
         index.update(ImageSet.read(folder))
+
+
+def _upload(index, folder, name="up.png", labels=("dragon",)):
+    """Add a picture as the server does."""
+    _draw(folder / name, 50)
+    entry = read_entry(folder / name, name, labels, file_status(folder / name))
+    return index.add_codes(np.zeros((1, 2), np.uint8), [entry._replace(uploaded=True)])[0]
+
+
+def _table(folder):
+    rows = ["file_name,labels", *(f"{number}.png,sea" for number in range(5))]
+    (folder / "metadata.csv").write_text("\n".join(rows))
+
+
+@pytest.mark.parametrize("table", [True, False])
+def test_what_was_uploaded_is_kept_until_it_is_let_go(index, folder, hasher, table):
+    if table:
+        _table(folder)
+    index.update(ImageSet.read(folder))
+    id = _upload(index, folder)
+    hasher.given.clear()
+    summary = index.update(ImageSet.read(folder))
+    assert (_counts(summary), summary.kept, summary.items) == ({"unchanged": 6}, 1, 6)
+    assert summary.as_dict()["kept"] == 1
+    assert index.get(id).entry.labels == ("dragon",)
+
+    _draw(folder / "up.png", 51)
+    summary = index.update(ImageSet.read(folder))
+    assert (_counts(summary), summary.kept) == ({"changed": 1, "unchanged": 5}, 1)
+    assert hasher.given == ["up.png"]
+    entry = index.get(id).entry
+    assert (entry.labels, entry.uploaded) == (("dragon",), True)
+
+    summary = index.update(ImageSet.read(folder), drop_uploads=True)
+    let_go = {"removed": 1, "unchanged": 5} if table else {"revised": 1, "unchanged": 5}
+    assert (_counts(summary), summary.kept) == (let_go, 0)
+    assert (folder / "up.png").exists()
+    assert "dragon" not in index.store.labels()
+    assert index.update(ImageSet.read(folder)).unchanged == (5 if table else 6)
+
+
+def test_an_uploaded_file_that_is_no_picture_any_more_is_removed(index, folder):
+    _table(folder)
+    index.update(ImageSet.read(folder))
+    _upload(index, folder)
+    (folder / "up.png").write_bytes(b"no picture any more")
+    summary = index.update(ImageSet.read(folder))
+    assert (_counts(summary), summary.kept) == ({"removed": 1, "unchanged": 5}, 0)
+    assert [one.file_name for one in summary.broken] == ["up.png"]
+
+
+def test_uploaded_items_do_not_hide_that_an_index_would_be_emptied(index, folder):
+    _table(folder)
+    index.update(ImageSet.read(folder))
+    _upload(index, folder)
+    _draw(folder / "other.png", 9)
+    (folder / "metadata.csv").write_text("file_name,labels\nother.png,sea\n")
+    with pytest.raises(InputError, match=r"none of the 6 .* but for 1 uploaded"):
+        index.update(ImageSet.read(folder))
+    summary = index.update(ImageSet.read(folder), force=True)
+    assert (_counts(summary), summary.kept) == ({"added": 1, "removed": 5, "unchanged": 1}, 1)
+
+
+def test_replacing_an_uploaded_item_makes_it_one_of_the_collection(index, folder):
+    index.update(ImageSet.read(folder))
+    id = _upload(index, folder)
+    with pytest.raises(InputError, match="use upsert"):
+        index.add(ImageSet.read(folder))
+    index.upsert(ImageSet.read(folder))
+    assert (index.get(id).entry.labels, index.get(id).entry.uploaded) == ((), False)

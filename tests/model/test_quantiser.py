@@ -1,5 +1,6 @@
 """Codes of codebooks: assignment, fitting, distances, and a hasher that has them."""
 
+import json
 from itertools import pairwise, product
 
 import numpy as np
@@ -167,7 +168,7 @@ def test_codebooks_that_do_not_fit_the_bits_are_refused(words):
 
 
 def test_models_older_than_quantisers_are_read():
-    text = ModelConfig(12, None, 9).to_json()
-    older = text.replace('  "embedding": 0,\n  "words": 0,\n', "")
-    assert older != text
+    settings = json.loads(ModelConfig(12, None, 9).to_json())
+    del settings["embedding"], settings["words"], settings["sha256"]["config.json"]
+    older = json.dumps(settings)
     assert ModelConfig.from_json(older, "config.json") == ModelConfig(12, None, 9)

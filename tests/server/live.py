@@ -5,16 +5,27 @@ import threading
 from contextlib import contextmanager
 
 import httpx
+import pytest
 import uvicorn
 
-from softhash.server import create_app
+from softhash.server import body_limits, connections, create_app
+from softhash.server.limits import DEFAULT_LIMITS
+from softhash.server.running import configure
 
 
 @contextmanager
-def serving(index, **options):
+def impatient():
+    """Have servers close refused connections soon, though clients may still send."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (body_limits, connections):
+            patch.setattr(module, "LINGER_SECONDS", 0.1)
+        yield
+
+
+@contextmanager
+def serving(index, *, limits=DEFAULT_LIMITS, **options):
     """Serve an index, and give the address and a client."""
-    config = uvicorn.Config(create_app(index, **options), log_level="error")
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(configure(create_app(index, limits=limits, **options), limits))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -12,7 +12,7 @@ with warnings.catch_warnings():  # it would rather have another client than http
     warnings.simplefilter("ignore")
     from fastapi.testclient import TestClient
 
-TOKEN = "right"  # noqa: S105
+TOKEN = "right-0123456789"  # noqa: S105
 
 
 @contextmanager

@@ -87,14 +87,17 @@ def test_torch_stays_outside_and_other_hosts_too(place):
         "sys.argv[0] = 'softhash'\n"
         "main()\n"
     )
-    with started(place, program=(sys.executable, "-c", code, "serve")) as (process, address, _):
+    program = (sys.executable, "-c", code, "serve")
+    allowed = "--allow-host", "Photos.example"
+    with started(place, *allowed, program=program) as (process, address, _):
         files = {"image": jpeg()}
         answer = httpx.post(f"{address}/api/v1/search", files=files)
         assert answer.status_code == 200
         assert len(answer.json()["hits"]) == 10
         assert httpx.get(f"{address}/api/v1/report").status_code == 200
         is_problem(httpx.get(f"{address}/", headers={"Host": "evil.example"}), 421)
-        assert httpx.get(f"{address}/").status_code == 200
+        for name in ("localhost", "photos.example", "192.168.1.5"):
+            assert httpx.get(f"{address}/", headers={"Host": name}).status_code == 200
         process.terminate()
         assert process.wait(20) == 0
         assert "torch False" in process.stderr.read()
@@ -105,6 +108,8 @@ def test_a_token_is_made_where_none_is_given(hasher, tmp_path, drawn):
 
     with HammingIndex.create(tmp_path / "index", hasher) as made:
         made.add(ImageSet.read(drawn), device="cpu")
+    code, said = failed(tmp_path / "index", "--writable", "--token", "a")
+    assert (code, "16 or more" in said) == (2, True)
     with started(tmp_path / "index", "--writable") as (process, address, said):
         token = re.search(r"token for writing: (\S+)", said + process.stderr.readline())[1]
         assert len(token) >= 20

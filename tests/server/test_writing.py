@@ -119,7 +119,7 @@ def test_without_writable_nothing_is_written(client, index):
 
 
 @pytest.mark.parametrize(
-    "header", [None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic right", "right", "Bearer é"]
+    "header", [None, "", "Bearer", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", TOKEN, "Bearer é"]
 )
 def test_a_wrong_token_is_refused(writable, header):
     with open_client(writable, writable=True, token=TOKEN) as client:

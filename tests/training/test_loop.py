@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import torch
+from safetensors import safe_open
 from torch import nn
 
 from softhash import InputError, UsageError
@@ -58,6 +59,69 @@ def test_the_loss_falls_and_is_reported():
     assert epochs[-1]["loss"] < 0.9 * epochs[0]["loss"]
     assert epochs[-1]["step"] == epochs[-1]["steps"] == 20 * 50 // 16
     assert all(figures["pictures_per_second"] > 0 for figures in epochs)
+
+
+@pytest.mark.parametrize(("epochs", "batch", "items"), [(3, 13, 50), (6, 31, 60), (7, 50, 50)])
+def test_a_run_reports_as_many_epochs_as_its_recipe_has(epochs, batch, items):
+    recipe, reported = RECIPE.changed(epochs=epochs, batch_size=batch), []
+    train(fresh(recipe), recipe, *toy_set(items), on_epoch=reported.append)
+    assert [figures["epoch"] for figures in reported] == list(range(1, epochs + 1))
+    assert reported[-1]["step"] == reported[-1]["steps"]
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_the_log_of_a_resumed_run_has_each_epoch_once(tmp_path, late):
+    """A kill may come after the checkpoint of an epoch, or before it."""
+    path, checkpoints = tmp_path / "checkpoint.safetensors", []
+
+    def save(run):
+        if late or not checkpoints:
+            save_checkpoint(path, run, RECIPE)
+        checkpoints.append(run.step)
+        if len(checkpoints) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(fresh(), RECIPE, *toy_set(), checkpoint=save)
+    again = fresh()
+    load_checkpoint(path, again, RECIPE)
+    assert [figures["epoch"] for figures in again.log] == ([1, 2] if late else [1])
+    train(again, RECIPE, *toy_set())
+    assert [figures["epoch"] for figures in again.log] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("step", "-1"), ("step", "x"), ("recipe", "[]"), ("log", "{}"), ("log", '[{"epoch": "1"}]')],
+)
+def test_a_checkpoint_whose_header_makes_no_sense_is_refused(tmp_path, name, value):
+    from safetensors.torch import load, save
+
+    path = tmp_path / "checkpoint.safetensors"
+    run = fresh()
+    train(run, RECIPE, *toy_set())
+    save_checkpoint(path, run, RECIPE)
+    with safe_open(path, "pt") as file:
+        header = file.metadata()
+    path.write_bytes(save(load(path.read_bytes()), header | {name: value}))
+    with pytest.raises(InputError, match="cannot be read as a checkpoint"):
+        load_checkpoint(path, fresh(), RECIPE)
+
+
+def test_a_checkpoint_with_a_tensor_of_another_shape_is_refused(tmp_path):
+    from safetensors.torch import load, save
+
+    path = tmp_path / "checkpoint.safetensors"
+    run = fresh()
+    train(run, RECIPE, *toy_set())
+    save_checkpoint(path, run, RECIPE)
+    with safe_open(path, "pt") as file:
+        header = file.metadata()
+    tensors = load(path.read_bytes())
+    tensors["network.1.bias"] = tensors["network.1.bias"][:1].clone()  # it would be broadcast
+    path.write_bytes(save(tensors, header))
+    with pytest.raises(InputError, match=r"network\.1\.bias has another shape"):
+        load_checkpoint(path, fresh(), RECIPE)
 
 
 def test_threads_never_change_the_sums():

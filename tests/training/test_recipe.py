@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softhash import InputError, UsageError
+from softhash.training.methods import create
 from softhash.training.recipe import Recipe
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))  # all that a file can hold
@@ -25,7 +26,7 @@ def test_a_recipe_goes_to_toml_and_back(tmp_path):
 @given(
     settings=st.dictionaries(TEXT, VALUES, max_size=4),
     weights=TEXT,
-    rate=st.floats(0, allow_nan=False),
+    rate=st.floats(0, allow_nan=False, allow_infinity=False),
 )
 def test_any_recipe_goes_to_toml_and_back(tmp_path_factory, settings, weights, rate):
     recipe = Recipe.with_defaults(settings=settings, weights=weights, head_rate=rate)
@@ -66,6 +67,10 @@ def test_a_setting_that_toml_cannot_hold_raises():
         ({"dropout": 1.0}, "dropout is 1.0"),
         ({"head_rate": -1}, "head_rate is -1"),
         ({"epochs": 0}, "epochs is 0; give at least 1"),
+        ({"head_rate": math.nan}, "head_rate is nan; give a finite number"),
+        ({"weight_decay": math.inf}, "weight_decay is inf; give a finite number"),
+        ({"backbone_rate": 10**400}, "backbone_rate is 1000.*; give a finite number"),
+        ({"seed": 2**64}, "seed has 65 bits; give up to 63 bits"),
         ({"mode": "froze"}, "unknown mode 'froze'; did you mean 'frozen'"),
         ({"schedule": "cosin"}, "did you mean 'cosine'"),
         ({"settings": [1]}, "settings is .* takes a table"),
@@ -76,9 +81,25 @@ def test_wrong_values_are_named(values, message):
         Recipe.with_defaults(**values)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a = " + "[" * 100_000, "a = " + "9" * 5000, "[a." * 3 + "]"],
+    ids=["deep", "long", "cut"],
+)
+def test_toml_that_no_reader_gets_through_is_an_error(tmp_path, text):
+    (tmp_path / "bad.toml").write_text(text)
+    with pytest.raises(InputError, match=r"bad\.toml is not TOML"):
+        Recipe.read(tmp_path / "bad.toml")
+
+
 def test_files_that_are_not_recipes_are_named(tmp_path):
     (tmp_path / "bad.toml").write_text("bits = = 3")
     with pytest.raises(InputError, match=r"bad\.toml is not TOML"):
         Recipe.read(tmp_path / "bad.toml")
     with pytest.raises(InputError, match="cannot be read"):
         Recipe.read(tmp_path / "absent.toml")
+
+
+def test_a_setting_with_the_name_of_an_argument_is_unknown():
+    with pytest.raises(UsageError, match="unknown setting of method 'idhn' 'bits'"):
+        create("idhn", 8, 4, bits=1)

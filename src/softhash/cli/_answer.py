@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from softhash.cli._output import printable
 from softhash.errors import InputError
 from softhash.plots.contact_sheet import frame_colour
 
@@ -146,13 +147,3 @@ def _labels(hit: "Hit") -> "Text":
         shared = label in hit.shared
         text.append(("*" if shared else "") + printable(label), "bold green" if shared else "dim")
     return text
-
-
-def printable(text: str) -> str:
-    r"""Show characters that would steer a terminal as what they are.
-
-    >>> printable("a\x1b[2Jb")
-    'a\\x1b[2Jb'
-    """
-    shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return "".join(shown)

@@ -25,12 +25,20 @@ from softhash.cli import (
 )
 from softhash.cli import list as list_command
 from softhash.cli._errors import message
-from softhash.cli._output import fail
+from softhash.cli._output import fail, printable
 from softhash.errors import MissingExtraError, SofthashError
 
 INTERRUPTED = 130
 VERBOSE = ("-v", "--verbose")
 WRONG_USE: Any = typer.BadParameter.__bases__[0]  # click's UsageError, wherever typer keeps it
+
+
+class _Lines(logging.Formatter):
+    """One line per message, whatever names are in it."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (of logging)
+        """Show what would steer a terminal."""
+        return printable(super().formatMessage(record))
 
 
 class _Commands(TyperGroup):
@@ -98,7 +106,9 @@ def main() -> None:
     """Run the command line, and exit."""
     arguments = [word for word in sys.argv[1:] if word not in VERBOSE]
     verbose = len(arguments) < len(sys.argv) - 1
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines("%(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("softhash").setLevel(logging.DEBUG if verbose else logging.INFO)
     try:
         code = _run(arguments)

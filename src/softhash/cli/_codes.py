@@ -68,16 +68,16 @@ def index_codes(
 
 
 def read_entries(path: Path) -> "list[Entry]":
-    """Read one file name per line, or JSON lines with file_name and, optionally, labels."""
+    """Read one name per line, as `encode --ids` writes it, or JSON lines, which may have labels."""
     from softhash.data.formats.table import named_rows
-    from softhash.data.names import clean_names, several
+    from softhash.data.names import clean_names, from_line, several
     from softhash.data.text_files import read_lines
     from softhash.index import Entry
 
     if path.suffix.lower() == ".jsonl":
         rows = named_rows(path)
     else:
-        rows = [(name, ()) for _, name in read_lines(path)]
+        rows = [(from_line(line), ()) for _, line in read_lines(path)]
     names = clean_names(name for name, _ in rows)
     if len(set(names)) < len(names):
         counts: dict[str, int] = {}

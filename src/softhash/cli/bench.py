@@ -47,9 +47,7 @@ def bench(
     from softhash.training.options import Options
     from softhash.training.recipe import read_toml
 
-    content = read_toml(recipe)
-    grid = {**content.get("grid", {}), **_asked_for(only, bits, seeds)}
-    recipes = expand({**content, "grid": grid})
+    recipes = expand(read_toml(recipe), _asked_for(only, bits, seeds))
     images = read_collection(data, format, concepts=concepts, labelled=labelled)
     split = split_collection(images, protocol, seed=split_seed)
     output.mkdir(parents=True, exist_ok=True)

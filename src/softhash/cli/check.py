@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from softhash.cli._output import print_json
+from softhash.cli._output import as_markup, print_json, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,17 +38,16 @@ def check(
 
 def _show(found: "Inspection") -> None:
     from rich.console import Console
-    from rich.text import Text
 
     console = Console(highlight=False)
     images = found.images
     mean = images.labels.sum() / max(len(images), 1)
-    console.print(f"[bold]{images.format}[/] in ", Text(str(images.root)), sep="")
+    console.print(f"[bold]{images.format}[/] in {as_markup(images.root)}")
     console.print(
         f"{len(images):,} pictures, {len(images.classes)} classes, {mean:.2f} labels per picture"
     )
     for name, part in (images.partition or {}).items():
-        console.print(f"  {name}: {len(part):,}")
+        console.print(f"  {as_markup(name)}: {len(part):,}")
     if images.classes:
         console.print("\n[bold]pictures by number of labels[/]")
         _bars(console, {str(i): int(n) for i, n in enumerate(found.labels_per_image)})
@@ -63,24 +62,24 @@ def _show(found: "Inspection") -> None:
     _findings(console, "duplicates", copies)
     _findings(console, "without labels", found.unlabelled if images.classes else [])
     for note in images.notes:
-        console.print("[yellow]note:[/]", Text(note))
+        console.print(f"[yellow]note:[/] {as_markup(note)}")
 
 
 def _bars(console: "Console", counts: dict[str, int]) -> None:
     longest = max(counts.values(), default=0)
-    width = max(map(len, counts), default=0)
+    names = {name: printable(name) for name in counts}
+    width = max(map(len, names.values()), default=0)
     for name, count in counts.items():
         bar = "█" * round(BAR * count / max(longest, 1)) or ("▏" if count else "")
-        console.print(f"  {name:>{width}} ", f"[cyan]{bar}[/]", f" {count:,}", sep="")
+        label = as_markup(f"{names[name]:>{width}}")
+        console.print(f"  {label} [cyan]{bar}[/] {count:,}")
 
 
 def _findings(console: "Console", what: str, items: list[str]) -> None:
     """Count what was found and name the first few."""
-    from rich.text import Text
-
     colour = "red" if items else "green"
     console.print(f"[{colour}]{what}: {len(items):,}[/]")
     for item in items[:NAMES_SHOWN]:
-        console.print("  ", Text(item), sep="", soft_wrap=True)
+        console.print(f"  {as_markup(item)}", soft_wrap=True)
     if len(items) > NAMES_SHOWN:
         console.print(f"  and {len(items) - NAMES_SHOWN:,} more (--json names all)")

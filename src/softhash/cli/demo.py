@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from softhash.cli._output import as_markup
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -37,24 +39,26 @@ def demo(
     require_torch()  # before the scenes are drawn
     console = Console(highlight=False, soft_wrap=True)
     images = ImageSet.read(_draw(folder / "scenes", count))
-    console.print(f"[bold]1. A collection[/]: {images!r}")
+    console.print(f"[bold]1. A collection[/]: {as_markup(images)}")
     _save_sheet(images, range(40), folder / "scenes.png")
     split = images.split("random", seed=0)
-    console.print(f"[bold]2. A split[/]: {split!r}")
+    console.print(f"[bold]2. A split[/]: {as_markup(split)}")
     hasher = _train(split, folder)
     console.print(
         f"[bold]3. A model[/]: IDHN, {BITS} bits, a head on features of EfficientNet-Lite0, "
-        f"in {folder / 'model'}"
+        f"in {as_markup(folder / 'model')}"
     )
     with _index(hasher, split.database, folder / "index") as index:
-        console.print(f"[bold]4. An index[/]: {index!r}")
+        console.print(f"[bold]4. An index[/]: {as_markup(index)}")
         _search(console, index, split.query, folder)
         sides = _codes(index, split)
     reports = _evaluate(console, sides)
     written = ["scenes.png", "hits.png", "search.html", *_figures(reports, folder)]
-    console.print(f"\nTo look at: {', '.join(str(folder / name) for name in written)}")
+    shown = ", ".join(as_markup(folder / name) for name in written)
+    console.print(f"\nTo look at: {shown}")
     picture = folder / "scenes" / split.query.file_names[1]
-    console.print(f"To try: softhash search {picture} -i {folder / 'index'}")
+    command = as_markup(f"softhash search {picture} -i {folder / 'index'}")
+    console.print(f"To try: {command}")
     if serve:
         _serve(folder / "index", port)
 
@@ -149,7 +153,7 @@ def _search(console: "Console", index: "HammingIndex", queries: "ImageSet", fold
     one = max(answers, key=lambda answer: len(answer.result.labels))
     write_whole(folder / "search.html", hits_page(one), force=True)
     labels = one.result.labels
-    console.print(f"[bold]5. Search[/]: nearest to {one.title} ({', '.join(labels)})")
+    console.print(f"[bold]5. Search[/]: nearest to {as_markup(one.title)} ({', '.join(labels)})")
     print_table(one.first_hits(COLUMNS - 1).result)
     console.print(
         "  hits.png has five queries (left) and their nearest pictures; frames are green for all "

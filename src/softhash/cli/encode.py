@@ -29,7 +29,8 @@ def encode(
         Path, typer.Option("-o", "--output", help="`.npy`: packed uint8, one row per picture.")
     ],
     ids: Annotated[
-        Path | None, typer.Option(help="Text file: the file name of each row, one per line.")
+        Path | None,
+        typer.Option(help="Text file: the file name of each row, one per line; odd ones as JSON."),
     ] = None,
     batch_size: Annotated[
         int | None, typer.Option(help="Pictures at once; what suits the device by default.")
@@ -38,6 +39,7 @@ def encode(
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Encode pictures as binary codes; those that cannot be read are skipped and named."""
+    from softhash.data.names import as_line
     from softhash.files import check_free, write_whole
     from softhash.model.hasher import Hasher
 
@@ -54,7 +56,7 @@ def encode(
     write_whole(output, _npy(codes), force=force)
     say(f"saved {output}: {len(codes):,} codes of {hasher.bits} bits")
     if ids:
-        write_whole(ids, "".join(f"{name}\n" for name in names), force=force)
+        write_whole(ids, "".join(f"{as_line(name)}\n" for name in names), force=force)
         say(f"saved {ids}")
 
 

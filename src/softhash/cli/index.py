@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from softhash.cli._collection import read_collection, warn_broken
-from softhash.cli._output import print_json, say
+from softhash.cli._output import print_json, printable, say
 from softhash.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -35,6 +35,14 @@ def index(
     ] = False,
     keep_missing: Annotated[
         bool, typer.Option("--keep-missing", help="Keep items whose files are gone.")
+    ] = False,
+    drop_uploads: Annotated[
+        bool,
+        typer.Option(
+            "--drop-uploads",
+            help="Let go what clients of the server added: use the collection's labels, and remove "
+            "items that it does not list; files stay.",
+        ),
     ] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Change nothing; check every byte of the index.")
@@ -65,7 +73,9 @@ def index(
     else:
         collection = _read(images, format, force=force)
         with open_or_create(location, model) as opened:
-            summary = _update(opened, collection, force, keep_missing, batch_size, device)
+            summary = _update(
+                opened, collection, force, keep_missing, drop_uploads, batch_size, device
+            )
             _report(summary, opened.store.location, as_json)
 
 
@@ -110,11 +120,19 @@ def open_or_create(
     elif hasher is None and bits:
         opened = HammingIndex.create(location, bits=bits)
     else:
-        from softhash.model.default_model import default_model
-
-        opened = HammingIndex.create(location, hasher or Hasher.load(default_model(say)))
+        opened = HammingIndex.create(location, hasher or _load_default())
     with opened:
+        interrupted = opened.store.meta.model and not opened.store.model_folder.exists()
+        if interrupted and bits is None:  # before the model was kept
+            opened.keep_model(hasher or _load_default())
         yield opened
+
+
+def _load_default() -> "Hasher":
+    from softhash.model.default_model import default_model
+    from softhash.model.hasher import Hasher
+
+    return Hasher.load(default_model(say))
 
 
 def exists(location: str) -> bool:
@@ -147,6 +165,7 @@ def _update(
     collection: "ImageSet",
     force: bool,
     keep_missing: bool,
+    drop_uploads: bool,
     batch_size: int | None,
     device: str,
 ) -> "UpdateSummary":
@@ -155,7 +174,9 @@ def _update(
 
     try:
         with show_progress("comparing", "files") as progress:
-            plan = changes.plan(opened.store.scan(), collection, progress=progress)
+            plan = changes.plan(
+                opened.store.scan(), collection, drop_uploads=drop_uploads, progress=progress
+            )
         with show_progress("encoding", "pictures") as progress:
             return opened.update(
                 collection,
@@ -186,16 +207,24 @@ def _sentence(summary: "UpdateSummary") -> str:
     """Describe what was done.
 
     >>> from softhash.index import UpdateSummary
-    >>> _sentence(UpdateSummary(40, 0, 2, 0, 1, 0, (), 41, 0.5))
+    >>> _sentence(UpdateSummary(40, 0, 2, 0, 1, 0, 0, (), 41, 0.5))
     '40 added, 2 renamed, 1 removed, in 0.5 s (80 pictures/s)'
+    >>> _sentence(UpdateSummary(0, 0, 0, 0, 0, 41, 2, (), 41, 0.5))
+    'nothing changed; 2 uploaded items kept, --drop-uploads lets them go'
     """
     kinds = ("added", "changed", "renamed", "revised", "removed")
     parts = [f"{n:,} {kind}" for kind in kinds if (n := getattr(summary, kind))]
-    if not parts:
-        return "nothing changed"
     encoded = summary.added + summary.changed
     rate = f" ({encoded / max(summary.seconds, 1e-3):,.0f} pictures/s)" if encoded else ""
-    return f"{', '.join(parts)}, in {summary.seconds:,.1f} s{rate}"
+    done = f"{', '.join(parts)}, in {summary.seconds:,.1f} s{rate}" if parts else "nothing changed"
+    return done + _uploads_kept(summary.kept)
+
+
+def _uploads_kept(count: int) -> str:
+    if not count:
+        return ""
+    items, them = ("items", "them") if count > 1 else ("item", "it")
+    return f"; {count:,} uploaded {items} kept, --drop-uploads lets {them} go"
 
 
 def _verify(location: str, as_json: bool) -> None:
@@ -210,7 +239,7 @@ def _verify(location: str, as_json: bool) -> None:
         print_json({"items": items, "problems": wrong})
     else:
         for line in wrong:
-            typer.echo(line)
+            typer.echo(printable(line))
         say(f"{shown}: {items:,} items, {_problems(len(wrong))}")
     if wrong:
         raise typer.Exit(1)

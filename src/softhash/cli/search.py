@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from softhash.cli._output import print_json, say
+from softhash.cli._output import print_json, printable, say
 from softhash.errors import InputError
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def _print_paths(answer: "Answer", end: str) -> None:
     for path in answer.paths:
         if path is None:
             raise InputError("this index holds codes only, no pictures", "use --json for its names")
-        sys.stdout.buffer.write(os.fsencode(path) + end.encode())
+        shown = printable(str(path)).encode() if sys.stdout.isatty() else os.fsencode(path)
+        sys.stdout.buffer.write(shown + end.encode())
 
 
 def _print(answer: "Answer", thumbnails: bool | None) -> None:

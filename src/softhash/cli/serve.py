@@ -1,5 +1,7 @@
 """``softhash serve``: an index behind HTTP."""
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +23,10 @@ def serve(
         Path | None,
         typer.Option("-m", "--model", help="The model, where the index was made without it."),
     ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A further name to be addressed by, as a proxy's; repeatable."),
+    ] = None,
 ) -> None:
     """Serve an index: a page to search with, and an API (see /docs)."""
     from softhash.index import HammingIndex
@@ -29,4 +35,15 @@ def serve(
 
     hasher = Hasher.load(model) if model else None
     with HammingIndex.open(index, hasher, writable=writable) as opened:
-        serve_index(opened, host=host, port=port, writable=writable, token=token)
+        ended = serve_index(
+            opened,
+            host=host,
+            port=port,
+            writable=writable,
+            token=token,
+            allow_hosts=allow_host or (),
+        )
+    if not ended:  # Python would wait for threads that still decode, and they cannot be stopped
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

@@ -1,6 +1,7 @@
 """``softhash train``: from a labelled collection, or from embeddings, to a model folder."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +9,8 @@ import typer
 
 from softhash.cli._output import say, warn
 from softhash.errors import InputError, UsageError
+
+LOG = "log.jsonl"  # one line per epoch
 
 if TYPE_CHECKING:
     from softhash.model.hasher import Hasher
@@ -108,7 +111,7 @@ def _train_on_pictures(
         what = f"{recipe.method}, {recipe.bits} bits, on {len(train_set):,} pictures"
         say(f"training {what}{_after(recipe)}")
     fit(hasher, train_set, recipe=recipe, options=options)
-    _save(hasher, output, card | {"settings": recipe.as_dict()}, force=force)
+    _save(hasher, output, card | {"settings": recipe.as_dict()}, options, force=force)
 
 
 def _after(recipe: "Recipe") -> str:
@@ -140,15 +143,20 @@ def _train_on_features(
     hasher = build_hasher(recipe, features=values.shape[1])
     fit_features(hasher, values, targets, recipe=recipe, options=options)
     card = {"data": {"embeddings": len(values)}, "settings": recipe.as_dict()}
-    _save(hasher, output, card, force=force)
+    _save(hasher, output, card, options, force=force)
 
 
-def _save(hasher: "Hasher", output: Path, card: dict[str, Any], *, force: bool) -> None:
+def _save(
+    hasher: "Hasher", output: Path, card: dict[str, Any], options: "Options", *, force: bool
+) -> None:
     """Save the model; of several processes, which all have the same, the first does it."""
+    from softhash.data.text_files import read_text
     from softhash.training.distributed import rank
 
     if rank() == 0:
-        hasher.save(output, force=force, card=card)
+        log = options.checkpoint and options.checkpoint.with_name(LOG)
+        text = read_text(log) if log and log.exists() else ""  # shallow methods have no epochs
+        hasher.save(output, force=force, card=card, log=text)
         say(f"saved {output}")
 
 
@@ -159,7 +167,7 @@ class _RunFolder:
         self, output: Path, recipe: "Recipe", resume: bool, device: str, tensorboard: Path | None
     ) -> None:
         self._folder = output.with_name(f"{output.name}.run")
-        self._output, self._recipe = output, recipe
+        self._recipe = recipe
         self._resume, self._device = resume, device
         self._tensorboard = tensorboard
         self._board: Any = None
@@ -182,6 +190,7 @@ class _RunFolder:
         return Options(
             device=self._device,
             on_epoch=self._on_epoch if self._leads else lambda figures: None,
+            on_resume=self._log if self._leads else lambda figures: None,
             progress=progress,
             checkpoint=checkpoint,
             resume=self._resume,
@@ -192,18 +201,21 @@ class _RunFolder:
         """Make the run's folder; what an earlier run left there goes, unless it is resumed."""
         if self._tensorboard:
             self._board = _open_board(self._tensorboard)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        (self._folder / "recipe.toml").write_text(self._recipe.to_toml(), encoding="utf-8")
-        if not self._resume:
-            (self._folder / "log.jsonl").unlink(missing_ok=True)
-            for checkpoint in self._folder.glob("*.safetensors"):
+        with _written(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / "recipe.toml").write_text(self._recipe.to_toml(), encoding="utf-8")
+            (self._folder / LOG).unlink(missing_ok=True)  # a checkpoint has what it had
+            for checkpoint in () if self._resume else self._folder.glob("*.safetensors"):
                 checkpoint.unlink()
 
-    def _on_epoch(self, figures: dict[str, Any]) -> None:
+    def _log(self, figures: dict[str, Any]) -> None:
         import json
 
-        with (self._folder / "log.jsonl").open("a") as log:
+        with _written(self._folder), (self._folder / LOG).open("a") as log:
             log.write(json.dumps(figures) + "\n")
+
+    def _on_epoch(self, figures: dict[str, Any]) -> None:
+        self._log(figures)
         self._report(figures["step"], figures["steps"])
         if self._board:
             for name in ("loss", "rate", "pictures_per_second"):
@@ -221,12 +233,19 @@ class _RunFolder:
         if self._board:
             self._board.close()
         if kind is None:
-            log = self._folder / "log.jsonl"
-            if log.exists() and self._output.is_dir():
-                shutil.copy(log, self._output / "log.jsonl")
             shutil.rmtree(self._folder, ignore_errors=True)
         elif kind is KeyboardInterrupt:
             say(f"stopped; {self._folder} keeps the run: the same command with --resume goes on")
+
+
+@contextmanager
+def _written(folder: Path) -> Iterator[None]:
+    """Say which file it was where one cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        path = error.filename or folder
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _open_board(folder: Path) -> Any:

@@ -4,6 +4,9 @@ Photos arrive turned, grey, with a palette, with holes, as CMYK, in 16 bits, ani
 with the wrong suffix, or made to fill the memory. `open_image` returns an upright RGB picture or
 raises an `ImageError` that names the file and the reason; it raises and warns of nothing else.
 
+What a file takes is bounded before a pixel is decoded: its pieces and scans (`_file_headers.py`)
+and its memory, for all threads together (`_decoding_memory.py`).
+
 Sizes are (height, width), as in arrays and in torch, or one number for a square. The one exception
 is `size` of a Pillow image, which is Pillow's and (width, height).
 """
@@ -16,9 +19,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
 from PIL import Image, UnidentifiedImageError
 
+from softhash.data._colours import rgb_or_grey
+from softhash.data._decoding_memory import (
+    budget,
+    check_codec,
+    decoder_bytes,
+    pixel_bytes,
+    webp_bytes,
+)
+from softhash.data._file_headers import (
+    MAX_FILE_BYTES,
+    RefusedError,
+    check_layout,
+    count_scans,
+    webp_size,
+)
 from softhash.errors import ImageError, UsageError
 
 ImageSource = str | os.PathLike[str] | bytes | BinaryIO
@@ -38,6 +55,7 @@ _UPRIGHT = {
 }
 _ORIENTATION = 0x0112
 _SIDEWAYS = (5, 6, 7, 8)
+_JPEG = ("JPEG", "MPO")
 
 
 def ignore_pillow_warnings() -> None:
@@ -71,13 +89,13 @@ def open_image(
         max_pixels: how many pixels a file may have; it is checked before any is decoded.
 
     Raises:
-        ImageError: the file is missing, empty, cut short, not a picture, or has more than
-            `max_pixels`.
+        ImageError: the file is missing, empty, cut short, not a picture, has more than
+            `max_pixels`, or would take too much time or memory to decode.
 
     """
     target = _pillow_size(size)
-    with _opened(source, max_pixels) as image:
-        picture = _upright(image, target)
+    with _opened(source, max_pixels) as (image, scans):
+        picture = _upright(image, target, scans=scans)
         # Leave nothing of the file behind: neither its handle nor its metadata, where an
         # orientation would have the upright picture turned again.
         picture = picture.copy() if picture is image else picture
@@ -97,23 +115,25 @@ def as_picture(image: Image.Image, *, size: Size | None = None) -> Image.Image:
 
 
 def _upright(
-    image: Image.Image, target: tuple[int, int] | None, *, draft: bool = True
+    image: Image.Image, target: tuple[int, int] | None, *, draft: bool = True, scans: int = 1
 ) -> Image.Image:
     """Convert, resize to a target of (width, height), and turn."""
-    orientation = _orientation(image)
-    lying = target[::-1] if target and orientation in _SIDEWAYS else target
-    box = _draft(image, lying) if lying and draft else None
-    picture = _rgb(image)
-    if lying and picture.size != lying:
-        picture = picture.resize(lying, Image.Resampling.BICUBIC, box, reducing_gap=3.0)
-    if orientation in _UPRIGHT:
-        picture = picture.transpose(_UPRIGHT[orientation])
-    return picture
+    needed = decoder_bytes(image, scans)
+    box = _draft(image, target) if target and draft else None
+    with budget.taken(needed + pixel_bytes(image)):
+        orientation = _orientation(image)
+        lying = target[::-1] if target and orientation in _SIDEWAYS else target
+        picture = rgb_or_grey(image)
+        if lying and picture.size != lying:
+            picture = picture.resize(lying, Image.Resampling.BICUBIC, box, reducing_gap=3.0)
+        if orientation in _UPRIGHT:
+            picture = picture.transpose(_UPRIGHT[orientation])
+        return picture if picture.mode == "RGB" else picture.convert("RGB")
 
 
 def image_size(source: ImageSource, *, max_pixels: int = MAX_PIXELS) -> tuple[int, int]:
     """Read (height, width) of the upright picture from the header, without decoding a pixel."""
-    with _opened(source, max_pixels) as image:
+    with _opened(source, max_pixels) as (image, _):
         width, height = image.size
         # Looking for EXIF data behind the pixels of a PNG would decode it.
         known = image.format != "PNG" or "exif" in image.info
@@ -136,19 +156,23 @@ def as_height_and_width(size: Size) -> tuple[int, int]:
 
 
 @contextmanager
-def _opened(source: ImageSource, max_pixels: int) -> Iterator[Image.Image]:
+def _opened(source: ImageSource, max_pixels: int) -> Iterator[tuple[Image.Image, int]]:
+    """Open a picture that may be decoded; yield it and the number of its scans."""
     name = _name(source)
     try:
-        with _stream(source) as stream, Image.open(stream, formats=OPENED) as image:
-            if image.width * image.height > max_pixels:
-                raise ImageError(
-                    f"{name} has {image.width}×{image.height} pixels, more than the limit of "
-                    f"{max_pixels:,}",
-                    "scale it down or raise max_pixels",
-                )
-            yield image
+        with _stream(source) as stream:
+            scan = check_layout(stream)
+            if size := webp_size(stream):
+                _check_pixels(name, size, max_pixels)
+                budget.check(webp_bytes(size[0] * size[1]))
+            with Image.open(stream, formats=OPENED) as image:
+                _check_pixels(name, image.size, max_pixels)
+                check_codec(image, stream)
+                yield image, count_scans(stream, scan, image.width * image.height) if scan else 1
     except ImageError:
         raise
+    except RefusedError as error:
+        raise ImageError(f"{name} {error}", "save it anew, scaled down") from None
     except UnidentifiedImageError:
         raise ImageError(
             f"{name} is not a picture", f"known: {', '.join(OPENED).lower()}"
@@ -158,6 +182,14 @@ def _opened(source: ImageSource, max_pixels: int) -> Iterator[Image.Image]:
     except Exception as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise ImageError(f"{name} cannot be opened: {reason}") from error
+
+
+def _check_pixels(name: str, size: tuple[int, int], max_pixels: int) -> None:
+    if size[0] * size[1] > max_pixels:
+        raise ImageError(
+            f"{name} has {size[0]}×{size[1]} pixels, more than the limit of {max_pixels:,}",
+            "scale it down or raise max_pixels",
+        )
 
 
 def _name(source: ImageSource) -> str:
@@ -183,7 +215,7 @@ def _stream(source: ImageSource) -> Iterator[BinaryIO]:
             raise ImageError("the picture is empty (0 bytes)")
         yield io.BytesIO(source)
     else:
-        yield source
+        yield source if source.seekable() else io.BytesIO(source.read(MAX_FILE_BYTES + 1))
 
 
 def _pillow_size(size: Size | None) -> tuple[int, int] | None:
@@ -200,35 +232,14 @@ def _orientation(image: Image.Image) -> int:
         return 1
 
 
-def _draft(image: Image.Image, size: tuple[int, int]) -> tuple[float, float, float, float] | None:
-    """Ask for a scaled JPEG; return what part of it is picture.
+def _draft(image: Image.Image, target: tuple[int, int]) -> tuple[float, float, float, float] | None:
+    """Ask for a scaled JPEG, for a target of (width, height); return what part of it is picture.
 
     A side that the scale does not divide is rounded up, and stretching the rounded picture would
     shift what is in it by up to half a pixel.
     """
-    if image.format not in ("JPEG", "MPO"):
+    if image.format not in _JPEG:
         return None
-    drafted = image.draft(None, (2 * size[0], 2 * size[1]))
+    width, height = target[::-1] if _orientation(image) in _SIDEWAYS else target
+    drafted = image.draft(None, (2 * width, 2 * height))
     return drafted[1] if drafted else None
-
-
-def _rgb(image: Image.Image) -> Image.Image:
-    image.load()
-    if image.mode.startswith("I;16"):
-        return Image.fromarray(_eight_bits(np.asarray(image), 0, 65_535)).convert("RGB")
-    if image.mode in ("I", "F"):
-        values = np.nan_to_num(np.asarray(image, dtype=np.float64), posinf=0, neginf=0)
-        low, high = values.min(), values.max()
-        if image.mode == "I" and low >= 0 and high <= 65_535:
-            low, high = 0, 65_535
-        return Image.fromarray(_eight_bits(values, low, high)).convert("RGB")
-    if image.has_transparency_data:
-        layer = image.convert("RGBA")
-        white = Image.new("RGBA", layer.size, "white")
-        return Image.alpha_composite(white, layer).convert("RGB")
-    return image if image.mode == "RGB" else image.convert("RGB")
-
-
-def _eight_bits(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    scaled = (values.astype(np.float64) - low) * (255 / max(high - low, 1e-12))
-    return np.rint(scaled).astype(np.uint8)

@@ -20,10 +20,17 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from softhash.data.decoding import Size, open_image
+from softhash.data.names import is_text, several
 from softhash.errors import InputError
 
 if TYPE_CHECKING:
     from softhash.data.splits.split import Split
+
+
+def _is_binary(labels: NDArray[Any]) -> bool:
+    if labels.dtype == np.uint8:  # as readers make them: without copies of what may be large
+        return bool(labels.max() <= 1)
+    return bool(((labels == 0) | (labels == 1)).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +66,11 @@ class ImageSet:
                 f"labels have the shape {labels.shape}, but {expected[0]} file names and "
                 f"{expected[1]} classes need {expected}"
             )
-        if labels.size and not ((labels == 0) | (labels == 1)).all():
+        if labels.size and not _is_binary(labels):
             raise InputError("labels have other values than 0 and 1", "give a multi-hot matrix")
+        if not all(map(is_text, self.classes)):
+            wrong = [ascii(name[:80]) for name in self.classes if not is_text(name)]
+            raise InputError(f"labels are not text: {several(wrong)}", "rename them")
         if len(set(self.classes)) < len(self.classes):
             twice = sorted({name for name in self.classes if self.classes.count(name) > 1})
             raise InputError(

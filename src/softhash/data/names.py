@@ -1,7 +1,9 @@
 """File names as annotations spell them: relative, with `/` between the parts, never leading out."""
 
+import json
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from softhash.errors import InputError
 
@@ -16,6 +18,31 @@ def several(names: Sequence[object], most: int = 5) -> str:
     """
     shown = ", ".join(str(name) for name in names[:most])
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
+
+
+def as_line(name: str) -> str:
+    r"""Write a name as one line of a text file: as it is, or as a JSON string where it is odd.
+
+    Odd is a name that a line could not hold: with line breaks or other control characters, with
+    white space at its ends, or one that starts like a JSON string.
+
+    >>> print(as_line("sea/a.jpg"), as_line("two\nlines.jpg"))
+    sea/a.jpg "two\nlines.jpg"
+    """
+    plain = name.isprintable() and name == name.strip() and not name.startswith('"')
+    return name if plain else json.dumps(name)
+
+
+def from_line(line: str) -> str:
+    r"""Read a name that `as_line` wrote; any other line is a name as it is.
+
+    >>> from_line(r'"two\nlines.jpg"')
+    'two\nlines.jpg'
+    """
+    if line.startswith('"'):
+        with suppress(ValueError):
+            return str(json.loads(line))
+    return line
 
 
 def clean_names(names: Iterable[str]) -> list[str]:
@@ -48,12 +75,15 @@ def _reason_against(name: str, parts: list[str]) -> str | None:
         return "leads out of the folder"
     if "\\" in name:
         return "has a backslash"
-    if "\0" in name or not _is_utf8(name):
+    if not is_text(name):
         return "is not text"
     return None
 
 
-def _is_utf8(name: str) -> bool:
+def is_text(name: str) -> bool:
+    """Return whether a name can be written as UTF-8, without the character 0."""
+    if "\0" in name:
+        return False
     try:
         name.encode()
     except UnicodeEncodeError:

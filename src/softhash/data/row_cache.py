@@ -5,11 +5,16 @@ array, and `NAME.sqlite`, which maps files to rows and keeps the size and modifi
 each file had. A row counts only once its stamp is in there, and the stamp is written after the
 row is on disk: a run that is killed leaves rows without a stamp, and they are computed again.
 `NAME.lock` beside them is locked by the process that uses the cache.
+
+What is in a cache is used as if it had just been computed. So the files must be this user's own,
+and an index that does not fit its rows is made anew. The rows themselves are not hashed.
 """
 
 import os
 import shutil
 import sqlite3
+import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
@@ -24,9 +29,10 @@ from numpy.typing import NDArray
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Broken, Progress
 from softhash.errors import InputError
-from softhash.files import held_lock
+from softhash.files import held_lock, modified_ns
 
 _HEADER_BYTES = 128  # of an .npy file: numpy leaves room in it for more rows
+_MODE = 0o664  # less what the umask takes away
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS pictures (
     name BLOB PRIMARY KEY, row INTEGER NOT NULL, bytes INTEGER, mtime_ns INTEGER
@@ -47,7 +53,7 @@ class Stamp(NamedTuple):
             status = path.stat()
         except (OSError, ValueError):
             return None
-        return cls(status.st_size, status.st_mtime_ns)
+        return cls(status.st_size, modified_ns(status))
 
 
 class RowCache:
@@ -80,7 +86,9 @@ class RowCache:
     def __enter__(self) -> Self:
         with ExitStack() as opened, self._explained():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.touch()
+            for suffix in (".npy", ".sqlite", ".lock"):
+                _check_own(self.path.with_suffix(suffix))
+                self.path.with_suffix(suffix).touch(_MODE)
             opened.enter_context(held_lock(self.path.with_suffix(".lock")))
             self._stream: BinaryIO = opened.enter_context(self.path.open("r+b", buffering=0))
             self._index, self._rows = _open_index(self.path.with_suffix(".sqlite"))
@@ -96,7 +104,8 @@ class RowCache:
     def stamps(self) -> dict[str, Stamp]:
         """Read the stamps of the files that are in the cache."""
         query = "SELECT name, bytes, mtime_ns FROM pictures WHERE bytes IS NOT NULL"
-        return {os.fsdecode(name): Stamp(*rest) for name, *rest in self._index.execute(query)}
+        with self._explained():
+            return {os.fsdecode(name): Stamp(*rest) for name, *rest in self._index.execute(query)}
 
     def row(self, name: str) -> int:
         """Find the row of a file that is in the cache or that has been reserved."""
@@ -159,7 +168,7 @@ class RowCache:
         try:
             np.lib.format.read_magic(self._stream)
             shape, by_column, dtype = np.lib.format.read_array_header_1_0(self._stream)
-        except ValueError:
+        except Exception:  # a damaged header makes numpy raise nearly anything
             return 0
         found = (shape[1:], by_column, dtype, self._stream.tell())
         if found != (self._shape, False, self._dtype, _HEADER_BYTES):
@@ -244,17 +253,39 @@ def fill(
 
 def _open_index(path: Path) -> tuple[sqlite3.Connection, dict[bytes, int]]:
     """Open the index and read the row of every file in it."""
+    path.touch(_MODE)  # SQLite would not let the umask decide who may write
     index = sqlite3.connect(path)
     try:
         index.execute(_SCHEMA)
-        return index, dict(index.execute("SELECT name, row FROM pictures"))
-    except sqlite3.OperationalError:  # locked, or the disk is full: not the file's fault
+        found = index.execute("SELECT name, row, bytes, mtime_ns FROM pictures").fetchall()
+        rows = {name: row for name, row, *_ in found}
+        typed = all(type(name) is bytes and type(row) is int for name, row in rows.items())
+        if not typed or set(rows.values()) != set(range(len(found))):
+            raise sqlite3.DatabaseError("two files share a row, or one is left out")
+        return index, rows
+    except sqlite3.DatabaseError as error:
         index.close()
-        raise
-    except sqlite3.DatabaseError:  # no database, or a damaged one: nothing in it counts
-        index.close()
-        path.unlink()
+        blameless = isinstance(error, sqlite3.OperationalError)  # it is locked, or the disk is full
+        if blameless and error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
+            raise
+        path.unlink()  # no database, a damaged one, or another's: nothing in it counts
         return _open_index(path)
+
+
+def _check_own(path: Path) -> None:
+    """Raise an InputError where another user could have written a file, or made it a link."""
+    if sys.platform == "win32":
+        return
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    own = stat.S_ISREG(found.st_mode) and found.st_uid in (os.geteuid(), 0)
+    if not own or found.st_mode & stat.S_IWOTH:
+        raise InputError(
+            f"the cache {path} is not a file that you alone can write",
+            "remove it, or choose another folder",
+        )
 
 
 def _write(stream: BinaryIO, data: bytes) -> None:

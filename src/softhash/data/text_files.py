@@ -1,17 +1,26 @@
 """Text, lines and JSON out of files that somebody else wrote; what is wrong is an InputError."""
 
 import json
+import os
 from pathlib import Path
 
 from softhash.errors import InputError
 
+MAX_BYTES = 1 << 31  # of a file of annotations; the largest of COCO has 448 MB
 
-def read_bytes(path: Path) -> bytes:
-    """Read a whole file; raise an InputError where it cannot be read."""
+
+def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
+    """Read a whole file; raise an InputError where it cannot be read, or has too many bytes."""
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+        with path.open("rb") as file:
+            data = file.read(most + 1) if os.fstat(file.fileno()).st_size > most else file.read()
+    except (OSError, MemoryError) as error:
+        raise InputError(
+            f"{path} cannot be read: {getattr(error, 'strerror', None) or 'not enough memory'}"
+        ) from error
+    if len(data) > most:
+        raise InputError(f"{path} has more than {most:,} bytes", "is it the right file?")
+    return data
 
 
 def read_text(path: Path) -> str:

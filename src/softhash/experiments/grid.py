@@ -19,6 +19,7 @@ fine-tuned, are fitted to features of the network as published::
 import logging
 from collections.abc import Callable, Mapping
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -32,20 +33,30 @@ from softhash.training.options import Options
 from softhash.training.recipe import Recipe
 
 Values = dict[str, Any]
+MAX_CELLS = 10_000
 _log = logging.getLogger(__name__)
 
 
-def expand(content: Mapping[str, Any]) -> list[Recipe]:
+def expand(
+    content: Mapping[str, Any], replaced: Mapping[str, list[Any]] | None = None
+) -> list[Recipe]:
     """Make a recipe of every combination in the grid.
+
+    Args:
+        content: of a benchmark file.
+        replaced: keys of the grid, with other values than the file has.
 
     >>> [r.bits for r in expand({"method": "idhn", "grid": {"bits": [12, 24], "seed": [0, 1]}})]
     [12, 12, 24, 24]
+
     """
     base = {key: value for key, value in content.items() if key not in ("grid", "methods")}
-    grid = _table("grid", content)
+    grid = _table("grid", content) | dict(replaced or {})
     for name, values in grid.items():
         if not isinstance(values, list) or not values:
             raise UsageError(f"grid key {name} is {values!r}", "give a list of values")
+    if prod(map(len, grid.values())) > MAX_CELLS:
+        raise UsageError("the grid has too many cells", f"give lists that make up to {MAX_CELLS:,}")
     own = _table("methods", content)
     for method in [*own, *_listed(base, grid)]:
         method_class(str(method))  # raises before hours are spent on the others
@@ -145,7 +156,8 @@ def _nested(cell: Values) -> Values:
     nested: Values = {}
     for name, value in cell.items():
         if name.startswith("settings."):
-            nested.setdefault("settings", {})[name.removeprefix("settings.")] = value
+            setting = name.removeprefix("settings.")
+            nested["settings"] = {**_table("settings", nested), setting: value}
         else:
             nested[name] = value
     return nested
@@ -159,6 +171,7 @@ def _merged(*layers: Mapping[str, Any]) -> Values:
     """
     merged: Values = {}
     for layer in layers:
+        _table("settings", layer)
         settings = {**merged.get("settings", {}), **layer.get("settings", {})}
         merged |= {**layer, "settings": settings}
     return merged

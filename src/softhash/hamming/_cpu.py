@@ -4,6 +4,7 @@ The kernels release the GIL, so plain threads run them side by side; every threa
 own, and several searches may run at once.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -28,6 +29,10 @@ SHORT_LISTS = 1 << 22  # candidates held at once: bounds the queries that are wo
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(usable_cores(), thread_name_prefix="softhash")
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of the threads: it starts its own
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def in_parts(

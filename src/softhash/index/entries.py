@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.files import hash_file
+from softhash.files import hash_file, modified_ns
 from softhash.index.items import Entry
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def file_status(path: str | Path) -> Status:
         found = os.stat(path)  # noqa: PTH116 (millions of them: a Path each would double the time)
     except OSError:
         return NOT_THERE
-    return found.st_size, found.st_mtime_ns
+    return found.st_size, modified_ns(found)
 
 
 def file_statuses(images: "ImageSet") -> NDArray[np.int64]:
@@ -37,8 +37,8 @@ def file_statuses(images: "ImageSet") -> NDArray[np.int64]:
 def read_entry(path: Path, file_name: str, labels: tuple[str, ...], before: Status) -> Entry:
     """Build the entry of a picture that was just encoded.
 
-    A file that changed since `before` may have another content than its code. Its entry gets no
-    SHA-256, so that the next update encodes it again.
+    A file that changed since `before` may have another content than its code, and one that cannot
+    be read now any: its entry gets no SHA-256, and the next update encodes it again.
 
     Args:
         path: where the file is.
@@ -48,5 +48,7 @@ def read_entry(path: Path, file_name: str, labels: tuple[str, ...], before: Stat
 
     """
     digest = hash_file(path)
+    if digest is None:
+        return Entry(file_name, labels)  # of no size and time: not as the file is
     unchanged = file_status(path) == before
-    return Entry(file_name, labels, *before, sha256=digest if digest and unchanged else "")
+    return Entry(file_name, labels, *before, sha256=digest if unchanged else "")

@@ -9,13 +9,11 @@ import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
-import numpy as np
 import numpy.typing as npt
 
-from softhash.codes import Codes, check_packed
+from softhash.codes import Codes
 from softhash.data.loading import Broken
 from softhash.errors import InputError, ModelMismatchError, NoModelError, UsageError
 from softhash.index import changes
@@ -76,8 +74,8 @@ class HammingIndex:
             return cls(create(os.fspath(location), Meta(bits or 0)))
         hasher.check_hamming()
         index = cls(create(os.fspath(location), Meta(hasher.bits, hasher.identity)), hasher)
-        if keep_model and not index.store.model_folder.exists():
-            hasher.save(index.store.model_folder, card=hasher.config["card"])
+        if keep_model:
+            index.keep_model(hasher)
         return index
 
     @classmethod
@@ -106,12 +104,7 @@ class HammingIndex:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -156,6 +149,13 @@ class HammingIndex:
             self._hasher = hasher
         return self._hasher
 
+    def keep_model(self, hasher: "Hasher") -> None:
+        """Keep the model that makes the codes with the index, where it is not kept yet."""
+        self._check_model(hasher)
+        self._hasher = hasher
+        if not self.store.model_folder.exists():
+            hasher.save(self.store.model_folder, card=hasher.config["card"])
+
     def _check_model(self, hasher: "Hasher") -> None:
         made_by = self.store.meta.model
         if hasher.bits != self.bits or (made_by and hasher.identity != made_by):
@@ -174,7 +174,10 @@ class HammingIndex:
         return add_images(self, images, replace=False, **options)
 
     def upsert(self, images: "ImageSet", **options: Unpack["EncodeOptions"]) -> tuple[Broken, ...]:
-        """Encode and add pictures, or replace them where their file names are in the index."""
+        """Encode and add pictures, or replace them where their file names are in the index.
+
+        An uploaded item that is replaced gets the labels of the collection, as every other.
+        """
         return add_images(self, images, replace=True, **options)
 
     def update(
@@ -184,6 +187,7 @@ class HammingIndex:
         plan: changes.Plan | None = None,
         force: bool = False,
         keep_missing: bool = False,
+        drop_uploads: bool = False,
         **options: Unpack["EncodeOptions"],
     ) -> UpdateSummary:
         """Make the index hold a collection as it is now, and encode only what is new or changed.
@@ -196,12 +200,14 @@ class HammingIndex:
             plan: what `softhash.index.changes.plan` found to do; computed by default.
             force: continue even if not one picture of the index is left in the collection.
             keep_missing: do not remove items whose files are gone.
+            drop_uploads: let what clients uploaded go: labels become the collection's, and items
+                that it does not list are removed; files stay. Nothing for a `plan` that is given.
             options: those of `Hasher.encode`.
 
         """
-        found = changes.plan(self.store.scan(), images) if plan is None else plan
-        check_plan(self, images, found, force=force, keep_missing=keep_missing)
-        return apply_plan(self, images, found, keep_missing=keep_missing, **options)
+        plan = plan or changes.plan(self.store.scan(), images, drop_uploads=drop_uploads)
+        check_plan(self, images, plan, force=force, keep_missing=keep_missing)
+        return apply_plan(self, plan, keep_missing=keep_missing, **options)
 
     def set_root(self, root: Path) -> None:
         """Set the folder of the pictures, or check that it is the one that the index has."""
@@ -216,17 +222,11 @@ class HammingIndex:
 
     def add_codes(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
         """Add codes that exist already, with what is to be kept of them; return their ids."""
-        return self.store.add(self._checked(codes, len(entries)), entries)
+        return self.store.add(codes, entries)
 
     def upsert_codes(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
         """Add codes, or replace them where their file names are in the index."""
-        return self.store.upsert(self._checked(codes, len(entries)), entries)
-
-    def _checked(self, codes: Codes, rows: int) -> Codes:
-        codes = check_packed(np.asarray(codes), self.bits)
-        if len(codes) != rows:
-            raise InputError(f"{len(codes):,} codes came with {rows:,} entries", "give one each")
-        return codes
+        return self.store.upsert(codes, entries)
 
     def remove(self, *ids: int) -> int:
         """Remove items, and return how many were there."""

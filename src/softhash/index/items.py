@@ -13,6 +13,8 @@ class Entry(NamedTuple):
         size: of the file, in bytes.
         modified: time of the file's last change, in nanoseconds since 1970.
         sha256: of the file's content, in hexadecimal.
+        uploaded: whether a client of the server sent it, or its labels; an update of the index
+            from its folder keeps it then.
 
     """
 
@@ -21,6 +23,7 @@ class Entry(NamedTuple):
     size: int = 0
     modified: int = 0
     sha256: str = ""
+    uploaded: bool = False
 
 
 class Item(NamedTuple):

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from softhash.codes import Codes
-from softhash.errors import UnknownItemError, UsageError
+from softhash.errors import IndexDamagedError, UnknownItemError, UsageError
 from softhash.hamming.asymmetric import POOL, reranked
 from softhash.index.items import Filter, Hit, Item, Near
 from softhash.index.store import Store
@@ -67,8 +67,12 @@ def find_hits(
         where: the items that count.
         rescore: whether to rank the nearest again by the query's outputs.
 
+    Raises:
+        IndexDamagedError: it ranks an item that it does not have, and did not change meanwhile.
+
     """
     compared = query.labels if query.labels or query.itself else where.any_of
+    seen: int | None = None
     while True:
         try:
             if rescore and query.outputs is not None:
@@ -76,7 +80,13 @@ def find_hits(
             else:
                 ranked = _plain(store, query, window, where)
             items = store.get([one.id for one, _ in ranked])
-        except UnknownItemError:  # another process removed it meanwhile
+        except UnknownItemError as error:  # another process removed it meanwhile?
+            if (now := store.version) == seen:
+                raise IndexDamagedError(
+                    f"{store.location} is damaged: it ranks what it does not have, {error.detail}",
+                    "check it with verify(), which names the file",
+                ) from error
+            seen = now
             continue
         pairs = zip(ranked, items, strict=True)
         return tuple(_hit(one, rescored, item, compared) for (one, rescored), item in pairs)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from softhash.codes import Codes, code_bytes, pack
-from softhash.errors import InputError, NoOutputsError, QueryError, unknown_name
+from softhash.errors import InputError, NoOutputsError, QueryError, UsageError, unknown_name
 from softhash.index.items import Filter, Hit, Item
 from softhash.index.retrieval import Outputs, Query, Window, find_hits
 from softhash.index.store import Store
@@ -133,7 +133,13 @@ def check_labels(store: Store, where: Filter) -> None:
     """Raise UsageError for a label that no item has."""
     for label in (*where.any_of, *where.none_of):
         if not store.items(limit=1, where=Filter((label,))):  # counting all labels may take long
-            raise unknown_name("label", label, store.labels())
+            known = store.labels()
+            if not known:
+                raise UsageError(
+                    f"no item has the label '{label}': the items of this index have no labels",
+                    "search without labels, or index a collection that has some",
+                )
+            raise unknown_name("label", label, known)
 
 
 def build_query(index: "HammingIndex", target: Target, labels: Sequence[str] | None) -> Query:

@@ -7,10 +7,13 @@ touching the files.
 
 A picture of the index whose file can no longer be decoded is removed, for its code describes what
 is no longer there. One whose file cannot be read at all is kept: its content may be the same.
+
+What clients uploaded to a server is kept: an uploaded item keeps its labels, and stays as long as
+its file is there, until it is let go (`drop_uploads`).
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -48,6 +51,7 @@ class UpdateSummary:
         revised: pictures whose labels or time changed, and nothing else.
         removed: items whose files are gone, or cannot be decoded any more.
         unchanged: pictures that were not touched.
+        kept: uploaded items, counted above too, that keep their labels and stay, listed or not.
         broken: pictures that could not be read.
         items: how many the index holds now.
         seconds: how long it took.
@@ -60,6 +64,7 @@ class UpdateSummary:
     revised: int
     removed: int
     unchanged: int
+    kept: int
     broken: tuple[Broken, ...]
     items: int
     seconds: float
@@ -91,7 +96,7 @@ def add_images(
         )
     write = index.store.upsert if replace else index.store.add
     everything = range(len(images))
-    return tuple(_encode(index, images, everything, file_statuses(images), write, **options))
+    return tuple(_encode(index, images, everything, file_statuses(images), write, {}, **options))
 
 
 def check_plan(
@@ -114,10 +119,13 @@ def check_plan(
     """
     if not _has_moved(index, images):
         index.set_root(images.root)
-    nothing_left = plan.vanished and len(plan.vanished) == len(index)
+    unlisted = len(plan.images) - len(images)
+    nothing_left = plan.vanished and len(plan.vanished) + unlisted == len(index)
     if nothing_left and not (force or keep_missing):
+        uploaded = f", but for {unlisted:,} uploaded ones" if unlisted else ""
         raise EmptyUpdateError(
-            f"none of the {len(index):,} pictures in {index.store.location} is in {images.root}",
+            f"none of the {len(index):,} pictures in {index.store.location} is in {images.root}"
+            f"{uploaded}",
             "is it the right folder, and is its drive there? force=True removes them from the "
             "index, keep_missing=True keeps them",
         )
@@ -131,7 +139,6 @@ def _has_moved(index: "HammingIndex", images: "ImageSet") -> bool:
 
 def apply_plan(
     index: "HammingIndex",
-    images: "ImageSet",
     plan: Plan,
     *,
     keep_missing: bool = False,
@@ -141,13 +148,13 @@ def apply_plan(
 
     Args:
         index: open for writing.
-        images: the whole collection.
         plan: what is to be done; `check_plan` has seen it.
         keep_missing: do not remove items whose files are gone.
         options: those of `Hasher.encode`.
 
     """
     started = time.monotonic()
+    images = plan.images
     if _has_moved(index, images):
         index.store.set_root(str(images.root.resolve()))
     revise = list((plan.renamed | plan.revised).items())
@@ -155,10 +162,12 @@ def apply_plan(
         index.store.revise(dict(revise[start : start + REVISED_AT_ONCE]))
     removed = 0 if keep_missing or not plan.vanished else index.store.remove(plan.vanished)
     positions = sorted((*plan.new, *plan.changed))
-    broken = _encode(index, images, positions, plan.status, index.store.upsert, **options)
-    spoilt = [one.file_name for one in broken if one.position in plan.changed]
+    write = index.store.upsert
+    broken = _encode(index, images, positions, plan.status, write, plan.uploaded, **options)
+    spoilt = [one for one in broken if one.position in plan.changed]
     if spoilt:
-        removed += index.store.remove(list(index.store.find_names(spoilt).values()))
+        names = [one.file_name for one in spoilt]
+        removed += index.store.remove(list(index.store.find_names(names).values()))
     return UpdateSummary(
         added=len(plan.new) - (len(broken) - len(spoilt)),
         changed=len(plan.changed) - len(spoilt),
@@ -166,6 +175,7 @@ def apply_plan(
         revised=len(plan.revised),
         removed=removed,
         unchanged=plan.unchanged,
+        kept=plan.kept - sum(one.position in plan.uploaded for one in spoilt),
         broken=(*plan.unreadable, *broken),
         items=len(index),
         seconds=time.monotonic() - started,
@@ -178,16 +188,30 @@ def _encode(
     positions: Sequence[int],
     status: NDArray[np.int64],
     write: Write,
+    uploaded: Mapping[int, tuple[str, ...]],
     **options: Unpack["EncodeOptions"],
 ) -> list[Broken]:
-    """Encode pictures and write them batch by batch; return what could not be read."""
+    """Encode pictures and write them batch by batch; return what could not be read.
+
+    Args:
+        index: open for writing.
+        images: the collection.
+        positions: of the pictures to encode.
+        status: size and time of every file.
+        write: `Store.add` or `Store.upsert`.
+        uploaded: labels of pictures that were uploaded, by position.
+        options: those of `Hasher.encode`.
+
+    """
     if not positions:
         return []
 
     def entry(position: int) -> Entry:
         size, modified = status[position].tolist()
+        labels = uploaded.get(position)
         names = images.file_names[position], images.label_names(position)
-        return read_entry(images.path(position), *names, (size, modified))
+        found = read_entry(images.path(position), *names, (size, modified))
+        return found if labels is None else found._replace(labels=labels, uploaded=True)
 
     broken: list[Broken] = []
     parts = index.hasher.stream(images.select(positions), **options)

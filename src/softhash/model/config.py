@@ -1,6 +1,7 @@
 """The settings of a model, as ``config.json`` keeps them."""
 
 import json
+import reprlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePath
@@ -8,9 +9,15 @@ from typing import Any, Self, TypedDict
 
 from softhash.codes import check_bits
 from softhash.errors import InputError, SofthashError, UsageError, unknown_name
+from softhash.model._json import checksum, parse_json
 
 FORMAT = "softhash model"
 VERSION = 1
+NAME = "config.json"
+MAX_REASON = 300  # characters of what is wrong with a file
+MAX_WIDTH = 1 << 20  # numbers of a layer, words of a codebook
+MAX_SIDE = 4096  # pixels
+MAX_PIXEL = 1e6  # of a mean or std, for pixel values of 0 to 255
 # What softhash.model.heads has, named without torch.
 ACTIVATIONS = ("cosine", "identity", "softsign", "tanh")
 LIFTS = ("rbf", "relu")
@@ -54,7 +61,7 @@ class ModelConfig:
         seed: what the initial weights were drawn with.
         classes: the labels it was trained on.
         card: what the trainer wrote about the model, see `softhash.model.card`.
-        sha256: of the other files in the folder, by name.
+        sha256: of the other files in the folder, by name; in the file also its own, see `to_json`.
 
     """
 
@@ -82,15 +89,23 @@ class ModelConfig:
             raise unknown_name("activation", self.activation, ACTIVATIONS)
         if self.lift not in LIFTS:
             raise unknown_name("lift", self.lift, LIFTS)
+        self._check_numbers()
+        if not all(isinstance(label, str) for label in self.classes):
+            raise UsageError("classes are not all text", "give the name of each label")
+        if self.embedding:
+            check_words(self.words, self.bits)
+
+    def _check_numbers(self) -> None:
         for share in (self.dropout, self.feature_dropout):
             if not 0 <= share < 1:
                 raise UsageError(f"dropout is {share}", "give a share of 0 or more, below 1")
-        least = {"features": 1, "hidden": 0, "size": 1 if self.backbone else 0, "embedding": 0}
-        for name, value in least.items():
-            if getattr(self, name) < value:
-                raise UsageError(f"{name} is {getattr(self, name)}", f"give at least {value}")
-        if self.embedding:
-            check_words(self.words, self.bits)
+        for name, (least, most) in _RANGES.items():
+            least = 1 if name == "size" and self.backbone else least
+            if not least <= getattr(self, name) <= most:
+                hint = f"give at least {least} and at most {most:,}"
+                raise UsageError(f"{name} is {reprlib.repr(getattr(self, name))}", hint)
+        for name in ("mean", "std"):
+            _check_colour(name, getattr(self, name))
 
     @property
     def ranking(self) -> str:
@@ -114,32 +129,40 @@ class ModelConfig:
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold of it, which is everything."""
         # Through text, so that the answer shares nothing with this and tuples are lists already.
-        plain: dict[str, Any] = json.loads(self.to_json())
-        return plain
-
-    def to_json(self) -> str:
-        """Write it as the content of ``config.json``."""
-        content = {"format": FORMAT, "version": VERSION, **asdict(self)}
         try:
-            return json.dumps(content, indent=2, ensure_ascii=False, default=_plain) + "\n"
-        except (TypeError, ValueError) as error:
+            content = {"format": FORMAT, "version": VERSION, **asdict(self)}
+            text = json.dumps(content, ensure_ascii=False, default=_plain)
+        except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(
                 f"the model's card and classes must be plain JSON values: {error}"
             ) from error
+        plain: dict[str, Any] = parse_json(text, "what is to be said of the model")
+        return plain
+
+    def to_json(self) -> str:
+        """Write it as the content of ``config.json``, with the SHA-256 of all the rest of it."""
+        content = self.as_dict()
+        content["sha256"][NAME] = checksum(content)
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str | bytes, name: str) -> Self:
-        """Read the content of ``config.json``; `name` is what errors call it."""
-        try:
-            content = json.loads(text)
-        except ValueError as error:
-            raise InputError(f"{name} is damaged, it is not JSON: {error}") from None
-        if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+        """Read the content of ``config.json``; `name` is what errors call it.
+
+        Raises:
+            InputError: it is damaged, not of a model, or of a newer version.
+
+        """
+        content = parse_json(text, name)
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise InputError(f"{name} is not of a softhash model", "give a folder that train wrote")
+        _check_sum(content, name)
+        del content["format"]
         version = content.pop("version", None)
         if version != VERSION:
+            found = reprlib.repr(version)
             raise InputError(
-                f"{name} has version {version}, this softhash reads version {VERSION}",
+                f"{name} has version {found}, this softhash reads version {VERSION}",
                 "upgrade with: pip install -U softhash",
             )
         return cls._checked(content, name)
@@ -150,7 +173,10 @@ class ModelConfig:
             content = {**_LATER, **content}
             for key, kind in _KINDS.items():
                 if not isinstance(content[key], kind) or isinstance(content[key], bool):
-                    raise InputError(f"{name}: '{key}' is {content[key]!r}", "it is damaged")
+                    shown = reprlib.repr(content[key])
+                    raise InputError(f"{name}: '{key}' is {shown}", "it is damaged")
+            if unknown := [key for key in content if key not in _KINDS]:
+                raise UsageError(f"it has {reprlib.repr(unknown[0])}", "is it of a newer version?")
             lists = {key: tuple(content[key]) for key in ("mean", "std", "classes")}
             return cls(**{**content, **lists})
         except KeyError as error:
@@ -158,11 +184,30 @@ class ModelConfig:
         except (SofthashError, TypeError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"{name} makes no sense: {error}") from None
+            raise InputError(f"{name} makes no sense: {str(error)[:MAX_REASON]}") from None
 
     def with_sha256(self, sha256: Mapping[str, str]) -> Self:
         """Return the same settings for other files."""
         return replace(self, sha256=dict(sha256))
+
+
+def _check_sum(content: dict[str, Any], name: str) -> None:
+    """Raise where the content has a SHA-256 of itself, and is another; take it out."""
+    others = content.get("sha256")
+    expected = others.pop(NAME, None) if isinstance(others, dict) else None
+    if expected is not None and expected != checksum(content):
+        raise InputError(
+            f"{name} is not what was saved, it has another SHA-256: damaged, or changed",
+            f"copy the folder again; after a change of your own, take {NAME} out of its sha256",
+        )
+
+
+def _check_colour(name: str, values: tuple[float, ...]) -> None:
+    """Raise unless it is three finite numbers, of a std above 0."""
+    least = 0 if name == "std" else -MAX_PIXEL
+    numbers = all(isinstance(v, int | float) and least <= v <= MAX_PIXEL for v in values)
+    if len(values) != 3 or not numbers or (name == "std" and 0 in values):
+        raise UsageError(f"{name} is {reprlib.repr(values)}", "give three finite numbers")
 
 
 def _plain(value: Any) -> Any:
@@ -174,6 +219,14 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} is a {type(value).__name__}")
 
 
+_RANGES = {
+    "features": (1, MAX_WIDTH),
+    "hidden": (0, MAX_WIDTH),
+    "size": (0, MAX_SIDE),
+    "embedding": (0, MAX_WIDTH),
+    "words": (0, MAX_WIDTH),
+    "seed": (-(1 << 63), (1 << 63) - 1),
+}
 _LATER = {"embedding": 0, "words": 0, "feature_dropout": 0.0}  # keys that models have lacked
 
 _KINDS: dict[str, type | tuple[type, ...]] = {

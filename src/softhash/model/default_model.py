@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softhash.errors import InputError
-from softhash.files import cache_folder
+from softhash.files import cache_folder, make_private
 from softhash.model import folder as model_folder
+from softhash.model._safetensors import read_arrays
 from softhash.model.config import ModelConfig
 from softhash.model.folder import CONFIG, GRAPH, LABELS, WEIGHTS
 from softhash.model.label_classifier import LabelClassifier
@@ -23,6 +24,7 @@ PACKED = Path(__file__).with_name("default")
 HEAD = "head.safetensors"
 MODELS = "models"  # the folder within the cache
 PARTS = ("head.", "labels.")  # what tensors of the file begin with
+_WAY = "name another model, or another cache folder with XDG_CACHE_HOME"
 _CLASSIFIER = "_fc."  # of the published network, which ends in it
 
 
@@ -37,9 +39,9 @@ def default_model(report: Callable[[str], None] = lambda note: None) -> Path:
 
     """
     folder = default_folder()
-    if not (folder / CONFIG).is_file():
+    if not _is_private(folder) or not _is_it(folder):
         report("preparing the model that comes with softhash; once, a second or two")
-        _write(folder, (PACKED / HEAD).read_bytes(), packed_config())
+        _write(folder, _packed_head(), packed_config())
     return folder
 
 
@@ -54,25 +56,44 @@ def packed_config() -> ModelConfig:
     return ModelConfig.from_json((PACKED / CONFIG).read_bytes(), str(PACKED / CONFIG))
 
 
+def _packed_head() -> bytes:
+    return model_folder.read_part(PACKED, HEAD, packed_config())
+
+
+def _is_private(folder: Path) -> bool:
+    """Return whether nobody else could have put the model there; nobody can from now on."""
+    try:
+        were = [make_private(one) for one in (folder.parent.parent, folder.parent)]  # both of them
+    except OSError as error:
+        raise InputError(f"cannot write {folder}: {error.strerror or error}", _WAY) from None
+    return all(were)
+
+
+def _is_it(folder: Path) -> bool:
+    """Return whether a folder has the settings of this model, and so the SHA-256 of its parts."""
+    try:
+        found = model_folder.read_config(folder)
+    except InputError:
+        return False
+    return found.with_sha256({}) == packed_config().with_sha256({})
+
+
 def _write(folder: Path, head: bytes, config: ModelConfig) -> None:
     parts = _parts(head, config)
     try:
-        model_folder.write_model(folder, config, parts)
+        model_folder.write_model(folder, config, parts, force=True)
     except InputError as error:
-        if not (folder / CONFIG).is_file():  # otherwise another process was first
-            way = "name another model, or another cache folder with XDG_CACHE_HOME"
-            raise InputError(str(error), way) from None
+        if not _is_it(folder):  # otherwise another process was first
+            raise InputError(str(error), _WAY) from None
 
 
 def _parts(head: bytes, config: ModelConfig) -> dict[str, bytes]:
     """Put the head on the backbone's published weights: all files of a model but its texts."""
-    from safetensors.numpy import load
-
     from softhash.model.onnx_builder import build_onnx
     from softhash.model.weights import arrays_to_bytes
 
     head_part, labels_part = PARTS
-    packed = {name: array.astype(np.float32) for name, array in load(head).items()}
+    packed = {name: array.astype(np.float32) for name, array in read_arrays(head, HEAD).items()}
     arrays = _backbone_arrays(str(config.backbone))
     arrays |= {name: array for name, array in packed.items() if name.startswith(head_part)}
     weight, bias = (packed[labels_part + name] for name in ("weight", "bias"))

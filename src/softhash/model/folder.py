@@ -1,19 +1,26 @@
 """A model's folder: read with suspicion, written whole or not at all."""
 
-import contextlib
 import hashlib
-import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from softhash.errors import AlreadyExistsError, InputError
-from softhash.files import sync_folder
+from softhash.files import (
+    hash_file,
+    neighbour,
+    rename_folder,
+    replace_folder,
+    sweep,
+    sync_folder,
+    write_synced,
+)
+from softhash.model._json import MAX_BYTES
 from softhash.model.card import write_card
+from softhash.model.config import NAME as CONFIG_NAME
 from softhash.model.config import ModelConfig
 
-CONFIG, WEIGHTS, GRAPH, CARD = "config.json", "model.safetensors", "model.onnx", "README.md"
+CONFIG = CONFIG_NAME
+WEIGHTS, GRAPH, CARD = "model.safetensors", "model.onnx", "README.md"
 LABELS = "labels.safetensors"  # where the model names likely labels
 LOG = "log.jsonl"  # of the training run, where there was one
 FILES = (CONFIG, WEIGHTS, GRAPH, LABELS, CARD, LOG)
@@ -26,7 +33,7 @@ def sha256(data: bytes) -> str:
 
 def read_config(folder: Path) -> ModelConfig:
     """Read the settings, after a look whether everything is there."""
-    if not folder.is_dir():
+    if not _exists(folder) or not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
         raise InputError(f"{folder} {what}", "give a model's folder, as train writes it")
     missing = [name for name in (CONFIG, WEIGHTS, GRAPH) if not (folder / name).is_file()]
@@ -34,7 +41,10 @@ def read_config(folder: Path) -> ModelConfig:
         raise InputError(
             f"{folder} lacks {', '.join(missing)}", "is it a model's folder, copied completely?"
         )
-    return ModelConfig.from_json(_read(folder / CONFIG), str(folder / CONFIG))
+    config = ModelConfig.from_json(_read(folder / CONFIG, MAX_BYTES + 1), str(folder / CONFIG))
+    if others := sorted(set(config.sha256) - set(FILES)):
+        raise InputError(f"{folder / CONFIG} has a SHA-256 of {others[0][:80]!r}", "it is damaged")
+    return config
 
 
 def read_part(folder: Path, name: str, config: ModelConfig) -> bytes:
@@ -47,26 +57,49 @@ def read_part(folder: Path, name: str, config: ModelConfig) -> bytes:
 
     """
     data = _read(folder / name)
-    expected = config.sha256.get(name)
-    if sha256(data) != expected:
-        raise InputError(
-            f"{folder / name} is not what was saved with this model ({len(data):,} bytes, another "
-            "SHA-256): damaged, or from another model",
-            "copy the folder again",
-        )
+    _compare(folder / name, sha256(data), config)
     return data
 
 
-def _read(path: Path) -> bytes:
+def check_part(folder: Path, name: str, config: ModelConfig) -> None:
+    """Make sure that a part is what was saved, without keeping it in memory.
+
+    Args:
+        folder: the model's.
+        name: of the file.
+        config: the model's settings, which have the SHA-256 of each file.
+
+    """
+    _compare(folder / name, hash_file(folder / name), config)
+
+
+def _compare(path: Path, found: str | None, config: ModelConfig) -> None:
+    if found is None or found != config.sha256.get(path.name):
+        raise InputError(
+            f"{path} is not what was saved with this model, it has another SHA-256: damaged, or "
+            "from another model",
+            "copy the folder again; one in the cache can be deleted, and is made again",
+        )
+
+
+def _read(path: Path, most: int = -1) -> bytes:
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(most)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
 
 
+def _exists(folder: Path) -> bool:
+    """Look for a folder; a model that had stepped aside when a process was killed comes back."""
+    if not folder.exists():
+        sweep(folder.resolve().parent)
+    return folder.exists()
+
+
 def check_free(folder: Path, *, force: bool) -> None:
     """Raise unless a model may be written there; cheap enough to ask before training."""
-    if not folder.exists():
+    if not _exists(folder):
         return
     if not folder.is_dir():
         raise InputError(f"{folder} is a file", "a model is a folder: give another name")
@@ -85,7 +118,12 @@ def check_free(folder: Path, *, force: bool) -> None:
 
 
 def write_model(
-    folder: Path, config: ModelConfig, parts: Mapping[str, bytes], *, force: bool = False
+    folder: Path,
+    config: ModelConfig,
+    parts: Mapping[str, bytes],
+    *,
+    force: bool = False,
+    log: str = "",
 ) -> None:
     """Write a model: its parts, and the settings and the card that go with them.
 
@@ -94,11 +132,13 @@ def write_model(
         config: the settings, which get the SHA-256 of the parts.
         parts: weights, graph and, where it has one, the label classifier, by file name.
         force: replace an older model.
+        log: of the training run, where there was one.
 
     """
     config = config.with_sha256({name: sha256(data) for name, data in parts.items()})
     readme = write_card(folder.resolve().name, config)
     contents = {CONFIG: config.to_json().encode(), **parts, CARD: readme.encode()}
+    contents |= {LOG: log.encode()} if log else {}
     write(folder, contents, force=force)
 
 
@@ -115,42 +155,11 @@ def write(folder: Path, contents: Mapping[str, bytes], *, force: bool = False) -
     folder = folder.resolve()  # a link stays a link; what it leads to is replaced
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        new = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-        try:
+        with neighbour(folder) as new:
+            new.mkdir()
             for name, content in contents.items():
-                _write_synced(new / name, content)
-            new.chmod(0o755)
+                write_synced(new / name, [content])
             sync_folder(new)
-            _replace(folder, new)
-            sync_folder(folder.parent)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
+            (replace_folder if force else rename_folder)(new, folder)
     except OSError as error:
         raise InputError(f"cannot write {folder}: {error.strerror or error}") from error
-
-
-def _write_synced(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    path.chmod(0o644)
-
-
-def _replace(folder: Path, new: Path) -> None:
-    """Rename `new` to `folder`; what was there steps aside, and comes back if that fails."""
-    if not folder.exists():
-        new.rename(folder)
-        return
-    away = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.old."))
-    aside = away / folder.name
-    try:
-        folder.rename(aside)
-        new.rename(folder)
-    except BaseException:  # an interrupt too must not leave the place empty
-        with contextlib.suppress(OSError):
-            if not folder.exists():
-                aside.rename(folder)
-            away.rmdir()
-        raise
-    shutil.rmtree(away, ignore_errors=True)

@@ -9,10 +9,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from softhash.errors import InputError
-
-OPSET = 17  # every ONNX Runtime since 1.13 runs it
-IR_VERSION = 8  # the file format that belongs to it
-PIXELS, FEATURES, OUTPUTS = "pixels", "features", "u"  # what graphs take and give
+from softhash.model.onnx_graph import IR_VERSION, OPSET
 
 Shape = Sequence[int | str]
 TYPES = {"float32": TensorProto.FLOAT, "uint8": TensorProto.UINT8}

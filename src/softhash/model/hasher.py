@@ -259,6 +259,7 @@ class Hasher:
         *,
         force: bool = False,
         card: Mapping[str, Any] | None = None,
+        log: str = "",
     ) -> None:
         """Save the model as a folder, which appears whole or not at all.
 
@@ -270,6 +271,7 @@ class Hasher:
                 folder that holds anything else is never replaced.
             card: the content of the model's card, see `softhash.model.card`; that of before by
                 default.
+            log: of the training run, one line of JSON per epoch, kept as log.jsonl.
 
         """
         folder = Path(folder)
@@ -278,7 +280,7 @@ class Hasher:
         parts = {WEIGHTS: self._state.to_bytes(), GRAPH: self._state.graph()}
         if self.label_classifier:
             parts[LABELS] = self.label_classifier.to_bytes()
-        write_model(folder, config, parts, force=force)
+        write_model(folder, config, parts, force=force, log=log)
 
     def export_onnx(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the ONNX graph: uint8 `pixels` (n, size, size, 3) to `u` and `features`."""

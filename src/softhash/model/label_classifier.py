@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softhash.errors import InputError
+from softhash.model._safetensors import read_arrays
 from softhash.model.config import ModelConfig
 from softhash.model.folder import LABELS, read_part
 
@@ -73,16 +74,13 @@ class LabelClassifier:
     @classmethod
     def read(cls, folder: Path, config: ModelConfig) -> Self | None:
         """Read what a model's folder has of `to_bytes`, which may be nothing."""
-        from safetensors import SafetensorError
-        from safetensors.numpy import load
-
         if LABELS not in config.sha256:
             return None
+        found = read_arrays(read_part(folder, LABELS, config), str(folder / LABELS))
         try:
-            found = load(read_part(folder, LABELS, config))
             weight, bias = found["weight"].astype(np.float32), found["bias"].astype(np.float32)
-        except (SafetensorError, KeyError) as error:
-            raise InputError(f"{folder / LABELS} is damaged: {error}") from None
+        except KeyError as error:
+            raise InputError(f"{folder / LABELS} is damaged, it lacks {error}") from None
         expected = len(config.classes), config.features
         if weight.shape != expected or bias.shape != expected[:1]:
             raise InputError(

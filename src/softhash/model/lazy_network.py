@@ -2,6 +2,7 @@
 
 import copy
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -10,7 +11,7 @@ from softhash.errors import UsageError
 from softhash.model import weights
 from softhash.model.config import HeadOptions, ModelConfig
 from softhash.model.engines import Engine, OnnxEngine, TorchEngine
-from softhash.model.folder import GRAPH, WEIGHTS, read_config, read_part, sha256
+from softhash.model.folder import GRAPH, WEIGHTS, check_part, read_config, read_part, sha256
 
 if TYPE_CHECKING:
     from softhash.model.network import HashNetwork
@@ -37,17 +38,21 @@ class LazyNetwork:
         self._saved = ""  # the fingerprint that the folder's network has, once it was built
         self._network: HashNetwork | None = None
         self._fingerprint = weights.CachedFingerprint()
-        self._engines: dict[str, tuple[str, Engine]] = {}
+        self._engines: dict[str, tuple[tuple[int, str], Engine]] = {}
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read a model's folder; the weights are read when they are asked for."""
+        """Read a model's folder; the weights are hashed now, and used when they are asked for."""
         config = read_config(folder)
-        weights.check_header(folder / WEIGHTS, config)
-        graph = read_part(folder, GRAPH, config)
+        weights.check_shapes(folder / WEIGHTS, config)
         state = cls(config)
         state._folder = folder.resolve()
-        state._engines["cpu"] = _SAVED, OnnxEngine(graph, config, str(folder / GRAPH))
+        with ThreadPoolExecutor(1) as beside:  # on another core, while the graph is read
+            checked = beside.submit(check_part, folder, WEIGHTS, config)
+            graph = read_part(folder, GRAPH, config)
+            engine = OnnxEngine(graph, config, str(folder / GRAPH))
+            state._engines["cpu"] = (os.getpid(), _SAVED), engine
+            checked.result()
         return state
 
     @property
@@ -91,7 +96,8 @@ class LazyNetwork:
         """Return what computes on that device; a new one when training has changed the network."""
         if bf16 and device == "cpu":
             raise UsageError("bf16 is for CUDA devices, and this runs on cpu", "leave it out")
-        key, version = f"{device} {'bf16' if bf16 else ''}".strip(), self._version()
+        key = f"{device} {'bf16' if bf16 else ''}".strip()
+        version = os.getpid(), self._version()  # threads of an engine do not survive a fork
         if key not in self._engines or self._engines[key][0] != version:
             engine: Engine = (
                 OnnxEngine(self.graph(), self.config)

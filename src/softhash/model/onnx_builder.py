@@ -14,7 +14,8 @@ from softhash.errors import UsageError
 from softhash.model.backbones.efficientnet_lite_onnx import add_efficientnet_lite
 from softhash.model.backbones.efficientnet_lite_shape import SCALES
 from softhash.model.config import ModelConfig
-from softhash.model.graph_builder import FEATURES, OUTPUTS, PIXELS, GraphBuilder
+from softhash.model.graph_builder import GraphBuilder
+from softhash.model.onnx_graph import FEATURES, OUTPUTS, PIXELS
 
 ACTIVATIONS = {"cosine": "Cos", "identity": "Identity", "softsign": "Softsign", "tanh": "Tanh"}
 

@@ -7,8 +7,8 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from softhash.model.graph_builder import FEATURES, OPSET, OUTPUTS, PIXELS
 from softhash.model.network import HashNetwork
+from softhash.model.onnx_graph import FEATURES, OPSET, OUTPUTS, PIXELS
 
 
 class _Traced(nn.Module):

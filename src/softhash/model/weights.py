@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from softhash.devices import require_torch
 from softhash.errors import InputError
+from softhash.model._safetensors import read_arrays, read_shapes
 from softhash.model.config import ModelConfig
 
 if TYPE_CHECKING:
     from softhash.model.network import HashNetwork
 
-LAST_LAYER = "head.output.weight"
+MAX_REASON = 500  # characters of what torch says
 SAMPLES = 16  # numbers of a tensor that are looked at to notice a change
 
 
@@ -133,27 +134,45 @@ def fill(network: "HashNetwork", data: bytes, name: str) -> None:
         name: what errors call it.
 
     """
-    from safetensors.torch import load
+    import torch
 
+    arrays = read_arrays(data, name)
     try:
-        network.load_state_dict(load(data))
+        network.load_state_dict({key: torch.from_numpy(array) for key, array in arrays.items()})
     except RuntimeError as error:
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split())[:MAX_REASON]
         raise InputError(f"{name} does not fit the network of config.json: {reason}") from None
 
 
-def check_header(path: Path, config: ModelConfig) -> None:
-    """Raise unless the file is safetensors of a model with the config's sizes; quick."""
-    from safetensors import SafetensorError, safe_open
+def check_shapes(path: Path, config: ModelConfig) -> None:
+    """Raise unless a file has a head of the config's sizes; its numbers are not read.
 
-    try:
-        with safe_open(path, framework="numpy") as file:
-            found = tuple(file.get_slice(LAST_LAYER).get_shape())
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{path} is damaged, it is not a safetensors file: {error}") from None
-    expected = (config.outputs, config.hidden or config.features)
-    if found != expected:
-        raise InputError(
-            f"{path} has a last layer of {found}, but config.json has {expected}: "
-            "the files are of different models"
-        )
+    So a file is as large as what the config would have built.
+    """
+    found = read_shapes(path)
+    for name, expected in _head_shapes(config).items():
+        if found.get(name) != expected:
+            what = f"{name} of shape {found[name]}" if name in found else f"no {name}"
+            raise InputError(
+                f"{path} has {what}, but config.json has {expected}: "
+                "the files are of different models"
+            )
+
+
+def _head_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of a head's tensors, by name; see `softhash.model.heads`."""
+    features, hidden, outputs = config.features, config.hidden, config.outputs
+    shapes: dict[str, tuple[int, ...]] = {
+        "mean": (features,),
+        "scale": (features,),
+        "output.weight": (outputs, hidden or features),
+        "output.bias": (outputs,),
+    }
+    if hidden and config.lift == "rbf":
+        shapes |= {"hidden.0.anchors": (hidden, features), "hidden.0.offset": (hidden,)}
+    elif hidden:
+        shapes |= {"hidden.0.weight": (hidden, features), "hidden.0.bias": (hidden,)}
+    if config.embedding:
+        books = config.bits // (config.words.bit_length() - 1)
+        shapes["codebooks"] = (books, config.words, config.embedding)
+    return {f"head.{name}": shape for name, shape in shapes.items()}

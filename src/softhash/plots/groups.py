@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from softhash.errors import InputError
 from softhash.experiments import paper
 from softhash.experiments.results import Row
 from softhash.plots.styles import display_name, plot_rank
@@ -12,6 +13,7 @@ from softhash.training.methods import is_shallow
 
 MODES = {"frozen": "frozen backbone", "finetune": "fine-tuned"}
 SWEPT = 3  # values of a setting that make a sweep; fewer are lines of the table of methods
+_COUNTS = ("classes", "queries", "database")  # of a contract
 _APART = ("bits", "seed", "mode")  # what a table has columns, means and captions for
 
 
@@ -93,7 +95,15 @@ def group_rows(rows: Sequence[Row]) -> list[Group]:
     """Put rows of one split and one mode together, in the order in which they came.
 
     Shallow methods, which cannot be fine-tuned, are put with those that were on the same network.
+
+    Raises:
+        InputError: a row does not say how many pictures it was measured on.
+
     """
+    for row in rows:
+        if lacking := [name for name in _COUNTS if name not in row["contract"]]:
+            method = row["recipe"]["method"]
+            raise InputError(f"a row of {method} has no number of {lacking[0]} in its contract")
     tuned = {_network(row) for row in rows if row["recipe"]["mode"] == "finetune"}
     parts: dict[tuple[str, str], list[Row]] = {}
     for row in rows:

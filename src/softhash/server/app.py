@@ -9,7 +9,6 @@ from starlette.responses import RedirectResponse
 from starlette.staticfiles import StaticFiles
 
 from softhash import __version__
-from softhash.errors import UsageError
 from softhash.index import HammingIndex
 from softhash.server.body_limits import BodyGuard
 from softhash.server.host_check import HostCheck
@@ -18,6 +17,7 @@ from softhash.server.openapi import describe
 from softhash.server.problems import add_handlers
 from softhash.server.routes import about, items, report, search, writing
 from softhash.server.service import Service
+from softhash.server.tokens import TokenCheck
 
 HERE = Path(__file__).parent
 DESCRIPTION = "Find pictures by what is in them, in an index of binary codes."
@@ -38,12 +38,11 @@ def build(
         writable: whether items may be added and removed.
         token: what writers send.
         limits: how much a client may ask for.
-        hosts: names in the Host header that are answered, None for any.
+        hosts: names in the Host header that are answered beside addresses, None for any.
 
     """
-    if writable and not token:
-        raise UsageError("a server that may be written to needs a token", "give one")
-    service = Service(index, limits, writable, token)
+    guard = TokenCheck(token, limits.wrong_tokens) if writable else None
+    service = Service(index, limits, guard)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -63,7 +62,7 @@ def build(
     for topic in (about, items, search, writing, report):
         app.include_router(topic.router)
     _add_pages(app)
-    add_handlers(app)
+    add_handlers(app, service.folders)
     describe(app)
     app.add_middleware(BodyGuard, limits=limits)
     app.add_middleware(HostCheck, hosts=hosts, measures=service.measures)

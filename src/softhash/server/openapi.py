@@ -12,7 +12,7 @@ from softhash.server.schemas import Problem
 Responses = dict[int | str, dict[str, Any]]
 
 _PROBLEM = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-UPLOAD = (400, 408, 413, 422, 503)  # errors of any request with a body
+UPLOAD = (400, 408, 413, 415, 422, 503)  # errors of any request with a body
 FORM: dict[str, Any] = {"media_type": "multipart/form-data"}
 
 

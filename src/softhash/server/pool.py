@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 from softhash.server.problems import RETRY, Problem
@@ -27,6 +28,13 @@ class Pool:
         self._name, self._seconds = name, seconds
         self._executor = ThreadPoolExecutor(workers, thread_name_prefix=f"softhash-{name}")
         self._room = threading.Semaphore(workers + waiting)
+        self._running = 0
+        self._counting = threading.Lock()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a thread is working."""
+        return self._running > 0
 
     async def run(
         self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
@@ -39,7 +47,7 @@ class Pool:
         if not self._room.acquire(blocking=False):
             hint = "try again in a moment"
             raise Problem(503, "busy", f"too much {self._name} is waiting", hint, RETRY)
-        future = self._executor.submit(work, *args, **kwargs)
+        future = self._executor.submit(self._call, partial(work, *args, **kwargs))
         future.add_done_callback(lambda _: self._room.release())
         deadline = asyncio.timeout(self._seconds)
         try:
@@ -51,6 +59,15 @@ class Pool:
             detail = f"{self._name} took longer than {self._seconds:g} s"
             hint = "try again later, or with a smaller picture"
             raise Problem(503, "slow", detail, hint, RETRY) from None
+
+    def _call(self, work: Callable[[], Result]) -> Result:
+        with self._counting:
+            self._running += 1
+        try:
+            return work()
+        finally:
+            with self._counting:
+                self._running -= 1
 
     def close(self) -> None:
         """Cancel calls that wait; those that run end by themselves."""

@@ -1,5 +1,6 @@
 """Errors as problem details (RFC 9457): what is wrong, and the way out."""
 
+import logging
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -8,7 +9,7 @@ from typing import Any, Final
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from softhash.errors import (
     ImageError,
@@ -22,9 +23,14 @@ from softhash.errors import (
     StoreUnavailableError,
     UnknownItemError,
 )
+from softhash.server.json_response import Json
+
+logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY = {"Retry-After": "1"}
+MAX_ERRORS = 50  # wrong fields in one problem
+MAX_DETAIL = 1_000  # characters of any text in a problem, for it may quote what a client sent
 
 # Status and kind of an error's problem; the first class that fits counts.
 _STATUSES: Final[tuple[tuple[type[SofthashError], int, str], ...]] = (
@@ -75,19 +81,37 @@ class Problem(HTTPException):
             "type": f"urn:softhash:problem:{self.kind}",
             "title": HTTPStatus(self.status_code).phrase,
             "status": self.status_code,
-            "detail": self.detail,
-            "hint": self.hint,
+            "detail": _quotable(self.detail),
+            "hint": _quotable(self.hint),
             **self.more,
         }
         headers = dict(self.headers or {})
-        return JSONResponse(content, self.status_code, headers, media_type=MEDIA_TYPE)
+        return Json(content, self.status_code, headers, media_type=MEDIA_TYPE)
 
 
-def build_problem(error: SofthashError) -> Problem:
-    """Build the problem of an error, with the status of its class."""
+def build_problem(error: SofthashError, folders: Mapping[str, str]) -> Problem:
+    """Build the problem of an error, with the status of its class.
+
+    Args:
+        error: what was raised.
+        folders: what clients are not shown, and what they are shown instead.
+
+    """
     status, kind = next((s, k) for known, s, k in _STATUSES if isinstance(error, known))
     hint = _HINTS.get(type(error), error.hint)
-    return Problem(status, kind, error.detail, hint, RETRY if status == 503 else None)
+    detail, hint = (_without(folders, text) for text in (error.detail, hint))
+    return Problem(status, kind, detail, hint, RETRY if status == 503 else None)
+
+
+def _without(folders: Mapping[str, str], text: str) -> str:
+    for folder in sorted(folders, key=len, reverse=True):
+        text = text.replace(f"{folder}/", "").replace(folder, folders[folder])
+    return text
+
+
+def _quotable(text: str) -> str:
+    """Cut a text to a bounded length."""
+    return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]}…"
 
 
 def defect() -> Problem:
@@ -96,8 +120,19 @@ def defect() -> Problem:
     return Problem(500, "defect", detail, "see the server's log; other requests are answered")
 
 
-def add_handlers(app: FastAPI) -> None:
-    """Answer every error of an application with a problem."""
+def stopping() -> Problem:
+    """Build the problem of a request that was not answered before the server's end."""
+    return Problem(503, "stopping", "the server stops", "try again in a moment", RETRY)
+
+
+def add_handlers(app: FastAPI, folders: Mapping[str, str]) -> None:
+    """Answer every error of an application with a problem.
+
+    Args:
+        app: the application.
+        folders: what clients are not shown, and what they are shown instead.
+
+    """
 
     @app.exception_handler(StarletteHTTPException)
     async def by_status(request: Request, error: StarletteHTTPException) -> Response:
@@ -114,14 +149,20 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def by_validation(request: Request, error: RequestValidationError) -> Response:
-        wrong = [{"field": _field(one["loc"]), "message": one["msg"]} for one in error.errors()]
+        wrong = [
+            {"field": _quotable(_field(one["loc"])), "message": _quotable(one["msg"])}
+            for one in error.errors()[:MAX_ERRORS]
+        ]
         detail = "; ".join(f"{one['field']}: {one['message']}" for one in wrong[:5])
-        problem = Problem(422, "invalid", detail, "/docs lists what is expected", errors=wrong[:50])
+        problem = Problem(422, "invalid", detail, "/docs lists what is expected", errors=wrong)
         return problem.response()
 
     @app.exception_handler(SofthashError)
     async def by_kind(request: Request, error: SofthashError) -> Response:
-        return build_problem(error).response()
+        problem = build_problem(error, folders)
+        if problem.status_code >= 500:
+            logger.error("%s %s: %s", request.method, request.url.path, error)
+        return problem.response()
 
 
 def _field(location: tuple[int | str, ...]) -> str:

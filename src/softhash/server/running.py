@@ -1,44 +1,67 @@
 """The application on a socket, until the process gets a signal to stop."""
 
+import contextlib
+import ctypes
 import ipaddress
 import secrets
 import socket
 import sys
+from collections.abc import Collection
+from functools import partial
 from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
 from softhash.errors import AddressError
 from softhash.index import HammingIndex
 from softhash.server.app import build
-from softhash.server.limits import DEFAULT_LIMITS
+from softhash.server.connections import GuardedProtocol
+from softhash.server.limits import Limits
 
 BACKLOG = 2048
-LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "[::1]"))
+M_MMAP_THRESHOLD = -3  # of glibc's malloc.h
+LARGE_BLOCK = 1 << 22  # bytes
 
 
-def run(index: HammingIndex, *, host: str, port: int, writable: bool, token: str | None) -> None:
-    """Serve an index; the arguments are those of `softhash.server.serve`."""
-    made = secrets.token_urlsafe(24) if writable and not token else None
-    local = is_loopback(host)
-    hosts = LOOPBACK_NAMES | {_in_address(host).lower()} if local else None
-    limits = DEFAULT_LIMITS
+def run(
+    index: HammingIndex,
+    *,
+    host: str,
+    port: int,
+    writable: bool,
+    token: str | None,
+    limits: Limits,
+    allow_hosts: Collection[str],
+) -> bool:
+    """Serve an index; arguments and result are those of `softhash.server.serve`."""
+    made = secrets.token_urlsafe(24) if writable and token is None else None
+    hosts = answered_names(host, allow_hosts)
     app = build(index, writable=writable, token=token or made, limits=limits, hosts=hosts)
     listening = _listen(host, port)
+    _return_large_blocks()
     lines = [f"listening on http://{_in_address(host)}:{listening.getsockname()[1]}"]
     if made:
         lines.append(f"token for writing: {made}")
-    if not local:
+    if not is_loopback(host):
         lines.append("note: anyone who reaches this address sees all pictures of the index")
-    config = uvicorn.Config(
+    with listening:
+        _Server(configure(app, limits), lines).run(sockets=[listening])
+    return not app.state.service.busy
+
+
+def configure(app: FastAPI, limits: Limits) -> uvicorn.Config:
+    """Return the settings of a server within the limits."""
+    return uvicorn.Config(
         app,
-        log_level="warning",
+        http=partial(GuardedProtocol, limits=limits),  # type: ignore[arg-type]
+        ws="none",
+        log_level="error",  # anybody can provoke warnings, as many as they like
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=round(limits.stop_seconds),
+        timeout_keep_alive=limits.idle_seconds,  # type: ignore[arg-type]
+        timeout_graceful_shutdown=limits.stop_seconds,  # type: ignore[arg-type]
     )
-    with listening:
-        _Server(config, lines).run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
@@ -59,6 +82,12 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
+def _return_large_blocks() -> None:
+    """Have glibc give freed memory of pictures back; by default it keeps more with every peak."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # of another C library
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
+
+
 def is_loopback(host: str) -> bool:
     """Return whether only this machine reaches an address.
 
@@ -69,6 +98,19 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host.lower() == "localhost"
+
+
+def answered_names(host: str, more: Collection[str] = ()) -> frozenset[str]:
+    """Return the names in a Host header that are answered, beside any IP address.
+
+    Args:
+        host: what the server listens on.
+        more: names that were allowed in addition, as those of a proxy.
+
+    """
+    own = () if is_loopback(host) else (socket.gethostname(), socket.getfqdn())
+    names = ("localhost", _in_address(host), *own, *more)
+    return frozenset(name.lower() for name in names if name)
 
 
 def _in_address(host: str) -> str:

@@ -7,7 +7,7 @@ The models describe them in /openapi.json, and tests compare both.
 from typing import Annotated, Any
 
 from fastapi import UploadFile
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from softhash.codes import MAX_BITS
 from softhash.hamming.asymmetric import POOL
@@ -15,9 +15,24 @@ from softhash.index.items import Filter, Hit, Item
 from softhash.index.search import SearchResult
 from softhash.server.limits import MAX_ID, MAX_K, MAX_LABELS, MAX_OFFSET, MAX_PAGE, MAX_TEXT
 
+
+def plain_text(text: str) -> str:
+    """Return a text that can be stored and shown, else raise ValueError.
+
+    >>> plain_text("sea and sky")
+    'sea and sky'
+    """
+    if not text.isprintable() or text != text.strip():
+        raise ValueError("must be printable characters, with no space at either end")
+    return text
+
+
 Id = Annotated[int, Field(ge=0, le=MAX_ID)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 Labels = Annotated[list[Label], Field(max_length=MAX_LABELS)]
+NewLabels = Annotated[
+    list[Annotated[Label, AfterValidator(plain_text)]], Field(max_length=MAX_LABELS)
+]
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 LIKELY = "Of a picture: labels that the model finds likely, and how probable; else left out."
@@ -74,7 +89,7 @@ class ItemForm(_Given):
     file_name: str | None = Field(
         None, max_length=MAX_TEXT, description="A plain name; the file's own by default."
     )
-    label: Labels = []
+    label: NewLabels = []
 
 
 class Problem(BaseModel):

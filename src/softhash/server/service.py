@@ -21,6 +21,7 @@ from softhash.server.pool import Pool
 from softhash.server.prometheus import ServerMetrics
 from softhash.server.schemas import Ranking, SearchForm, search_view
 from softhash.server.thumbnails import Thumbnails
+from softhash.server.tokens import TokenCheck
 
 Value = TypeVar("Value")
 
@@ -58,8 +59,7 @@ class Service:
     Attributes:
         index: what is searched.
         limits: how much a client may ask for.
-        writable: whether items may be added and removed.
-        token: what writers send.
+        token: checks what writers send; None where nothing may be added or removed.
         measures: counters and histograms for Prometheus.
         about: the cached description of the index.
         report: the cached quality report.
@@ -71,8 +71,7 @@ class Service:
 
     index: HammingIndex
     limits: Limits
-    writable: bool
-    token: str | None
+    token: TokenCheck | None
     measures: ServerMetrics = field(default_factory=ServerMetrics)
     about: VersionedCache[dict[str, Any]] = field(default_factory=VersionedCache)
     report: VersionedCache[dict[str, Any]] = field(default_factory=VersionedCache)
@@ -91,6 +90,11 @@ class Service:
         self.pictures.close()
         self.searches.close()
 
+    @property
+    def busy(self) -> bool:
+        """Whether a thread is working."""
+        return self.pictures.busy or self.searches.busy
+
     def warm_up(self) -> None:
         """Load the model and compile the kernels, so that the first client does not wait."""
         if self.encodes:
@@ -99,6 +103,17 @@ class Service:
             code = np.zeros((1, row_bytes(self.index.bits)), np.uint8)
             for where in (Filter(), Filter(none_of=("no such label",))):
                 self.index.store.search(code, 1, where=where)
+
+    @property
+    def folders(self) -> dict[str, str]:
+        """Places on this machine that clients are not shown, and what they are shown instead."""
+        places = {str(self.index.store.location): "the index"}
+        return places | ({str(self.index.root): "the folder"} if self.index.root else {})
+
+    @property
+    def writable(self) -> bool:
+        """Whether items may be added and removed."""
+        return self.token is not None
 
     @property
     def shows(self) -> bool:

@@ -3,6 +3,7 @@
 `create_app` makes the application, `serve` runs it. Both need the extra `serve`.
 """
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from softhash.errors import MissingExtraError
@@ -27,9 +28,9 @@ def create_app(
     Args:
         index: what is searched; it stays open as long as the application is used.
         writable: whether clients with the token may add and remove items.
-        token: what writers send as `Authorization: Bearer …`.
+        token: what writers send as `Authorization: Bearer …`, of 16 characters or more.
         limits: how much a client may ask for.
-        hosts: names in the Host header that are answered, any by default.
+        hosts: names in the Host header that are answered beside IP addresses, any by default.
 
     """
     _check_extra()
@@ -45,8 +46,13 @@ def serve(
     port: int = 8000,
     writable: bool = False,
     token: str | None = None,
-) -> None:
+    limits: Limits = DEFAULT_LIMITS,
+    allow_hosts: Collection[str] = (),
+) -> bool:
     """Serve an index until the process gets a signal to stop (SIGINT or SIGTERM).
+
+    Returns whether all work has ended. A picture may still be in decoding, in a thread that cannot
+    be stopped, and Python would wait for it at its exit: `os._exit` ends a process all the same.
 
     Args:
         index: what is searched; open for writing where `writable`.
@@ -54,13 +60,25 @@ def serve(
             default.
         port: the port to listen on; 0 for a free one.
         writable: whether clients with the token may add and remove items.
-        token: what writers must send; where none is given, one is made and printed.
+        token: what writers must send, of 16 characters or more; where none is given, one is made
+            and printed.
+        limits: how much a client may ask for.
+        allow_hosts: names in the Host header that are answered beside the server's own and IP
+            addresses, as those of a proxy.
 
     """
     _check_extra()
     from softhash.server.running import run
 
-    run(index, host=host, port=port, writable=writable, token=token)
+    return run(
+        index,
+        host=host,
+        port=port,
+        writable=writable,
+        token=token,
+        limits=limits,
+        allow_hosts=allow_hosts,
+    )
 
 
 def _check_extra() -> None:

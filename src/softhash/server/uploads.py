@@ -1,15 +1,16 @@
 """Pictures of clients, stored as files in the index's folder."""
 
+import hashlib
 import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from softhash.data.names import IMAGE_SUFFIXES
+from softhash.files import hash_file, neighbour, remove_synced, sync_folder, write_synced
 from softhash.index import HammingIndex
-from softhash.index.entries import file_status, read_entry
-from softhash.index.items import Item
+from softhash.index.entries import file_status
+from softhash.index.items import Entry, Item
 from softhash.server.problems import Problem
 
 MAX_NAME_BYTES = 200  # file systems take 255, and the file has a longer name while it is written
@@ -23,7 +24,7 @@ def safe_name(given: str) -> str:
     """
     plain = given.isprintable() and not set('/\\:*?"<>|') & set(given)
     if not plain or given != given.strip() or given.startswith("."):
-        raise _refused(given, "is not a plain file name", "send letters and digits, no path")
+        raise _refused(given[:80], "is not a plain file name", "send letters and digits, no path")
     if len(given.encode()) > MAX_NAME_BYTES:
         raise _refused(given[:20] + "…", "is too long", f"use up to {MAX_NAME_BYTES} bytes")
     if Path(given).suffix.lower() not in IMAGE_SUFFIXES:
@@ -49,30 +50,48 @@ def add(index: HammingIndex, name: str, data: bytes, labels: tuple[str, ...], co
     if index.store.find_names([name]):
         raise _taken(name)
     path = index.root / name
-    _write_new(path, data)
     try:
-        entry = read_entry(path, name, labels, file_status(path))
+        is_new = _store(path, data)
+    except OSError as error:
+        detail = f"the picture cannot be stored: {error.strerror or error}"
+        raise Problem(500, "storage", detail, "is the disk full?") from error
+    try:
+        digest = hashlib.sha256(data).hexdigest()
+        entry = Entry(name, labels, *file_status(path), sha256=digest, uploaded=True)
         added = index.add_codes(np.frombuffer(code, np.uint8)[np.newaxis], [entry])
     except BaseException:
-        path.unlink(missing_ok=True)
+        if is_new:
+            remove_synced(path)
         raise
     return Item(added[0], entry, code)
 
 
-def _write_new(path: Path, data: bytes) -> None:
-    """Write a new file that appears whole; raise a problem where the name is taken."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".upload-")
+def _store(path: Path, data: bytes) -> bool:
+    """Make sure that a file is there for good; return whether it is new.
+
+    One that has the name may be of an upload that was interrupted before it was acknowledged: with
+    the same content it is what was asked for. Raise where the name is taken.
+    """
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        os.link(name, path)  # unlike a rename, it fails where something exists
+        _write_new(path, data)
     except FileExistsError:
-        raise _taken(path.name) from None
-    finally:
-        Path(name).unlink(missing_ok=True)
+        if path.is_symlink() or hash_file(path) != hashlib.sha256(data).hexdigest():
+            raise _taken(path.name) from None
+        sync_folder(path.parent)
+        return False
+    return True
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    """Write a new file that appears whole and for good, or raise an OSError."""
+    with neighbour(path) as new:
+        write_synced(new, [data])
+        os.link(new, path)  # unlike a rename, it fails where something exists
+    try:
+        sync_folder(path.parent)
+    except BaseException:
+        remove_synced(path)
+        raise
 
 
 def _refused(name: str, reason: str, hint: str) -> Problem:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -13,7 +14,8 @@ from softhash.files import write_whole
 from softhash.training.loop import Run
 from softhash.training.recipe import Recipe
 
-STEP, RECIPE = "step", "recipe"
+STEP, RECIPE, LOG = "step", "recipe", "log"
+COUNTS = ("epoch", "step", "steps")  # among the figures of an epoch
 
 
 def save_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
@@ -26,6 +28,7 @@ def save_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
 
     """
     header = {STEP: str(run.step), RECIPE: json.dumps(recipe.as_dict(), sort_keys=True)}
+    header[LOG] = json.dumps(run.log)
     tensors = {name: tensor.contiguous().cpu() for name, tensor in _tensors(run).items()}
     write_whole(path, save(tensors, header), force=True)
 
@@ -42,13 +45,7 @@ def load_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
         InputError: the file is damaged, or of another recipe or network.
 
     """
-    try:
-        data = path.read_bytes()
-        stored = load(data)
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
-        saved, step = json.loads(header[RECIPE]), int(header[STEP])
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as a checkpoint: {error}") from None
+    stored, saved, step, log = _read(path)
     current = json.loads(json.dumps(recipe.as_dict()))
     differing = sorted(name for name in current if saved.get(name) != current[name])
     if differing:
@@ -63,10 +60,34 @@ def load_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
     if own.keys() != stored.keys():
         odd = sorted(own.keys() ^ stored.keys())
         raise InputError(f"{path} is of another network: {odd[0]} is on one side only")
+    for name, tensor in own.items():
+        if (stored[name].shape, stored[name].dtype) != (tensor.shape, tensor.dtype):
+            raise InputError(f"{path} is of another network: {name} has another shape or type")
     with torch.no_grad():
         for name, tensor in own.items():
             tensor.copy_(stored[name])
-    run.step = step
+    run.step, run.log = step, log
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any], int, list[dict[str, Any]]]:
+    """Return the tensors, the recipe, the step and the figures of its epochs."""
+    try:
+        data = path.read_bytes()
+        stored = load(data)
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        saved, step, log = json.loads(header[RECIPE]), int(header[STEP]), json.loads(header[LOG])
+    # safetensors' reader meets bad bytes with more than its own error.
+    except (
+        OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError, AttributeError,
+        OverflowError, RecursionError,
+    ) as error:  # fmt: skip
+        raise InputError(f"{path} cannot be read as a checkpoint: {error}") from None
+    if not isinstance(saved, dict) or not isinstance(log, list) or step < 0:
+        raise InputError(f"{path} cannot be read as a checkpoint: its header makes no sense")
+    for figures in log:
+        if not isinstance(figures, dict) or any(type(figures.get(k)) is not int for k in COUNTS):
+            raise InputError(f"{path} cannot be read as a checkpoint: its log makes no sense")
+    return stored, saved, step, log
 
 
 def _tensors(run: Run) -> dict[str, Tensor]:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ from softhash.devices import pick_device
 from softhash.model.hasher import Hasher
 from softhash.model.network import HashNetwork
 from softhash.training.methods import Method
-from softhash.training.options import Options
+from softhash.training.options import OnEpoch, Options
 from softhash.training.recipe import Recipe
 from softhash.training.run import build_method, fit_labels, run_training
 from softhash.training.teacher import Teacher, check_upsampling, with_upsampling
@@ -100,15 +101,20 @@ def _train_teacher(
 def _halves(options: Options, epochs: int) -> tuple[Options, Options]:
     """Return the options of a teacher and of its student, reported as the halves of one run."""
 
-    def report(half: int, figures: dict[str, Any]) -> None:
+    def report(told: OnEpoch, half: int, figures: dict[str, Any]) -> None:
         epoch, step, steps = (figures[name] for name in ("epoch", "step", "steps"))
         whole = {"epoch": half * epochs + epoch, "step": half * steps + step, "steps": 2 * steps}
-        options.on_epoch(figures | whole)
+        told(figures | whole)
+
+    def half_of(half: int, checkpoint: Path | None) -> Options:
+        on_epoch, on_resume = (
+            partial(report, told, half) for told in (options.on_epoch, options.on_resume)
+        )
+        return replace(options, on_epoch=on_epoch, on_resume=on_resume, checkpoint=checkpoint)
 
     file = options.checkpoint
     teachers = file and file.with_stem(f"{file.stem}-teacher")
-    first = replace(options, on_epoch=partial(report, 0), checkpoint=teachers)
-    return first, replace(options, on_epoch=partial(report, 1))
+    return half_of(0, teachers), half_of(1, file)
 
 
 @torch.no_grad()

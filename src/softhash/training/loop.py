@@ -6,7 +6,7 @@ resumed ends as it would have without the interruption.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -20,7 +20,14 @@ from softhash.training.interrupts import held_interrupts
 from softhash.training.methods import Method
 from softhash.training.options import OnEpoch
 from softhash.training.recipe import Recipe
-from softhash.training.schedule import batch_at, batch_length, rate_at, seed_at, step_count
+from softhash.training.schedule import (
+    batch_at,
+    batch_length,
+    epochs_done,
+    rate_at,
+    seed_at,
+    step_count,
+)
 from softhash.training.step import Average, CapturedStep, Forward, Step
 from softhash.training.teacher import Teacher
 from softhash.training.torch_state import repeatable
@@ -35,6 +42,7 @@ class Run:
     optimiser: torch.optim.Optimizer
     average: Average | None
     step: int = 0
+    log: list[dict[str, Any]] = field(default_factory=list)  # the figures of each epoch
 
 
 def make_run(network: nn.Module, method: Method, recipe: Recipe, device: torch.device) -> Run:
@@ -107,11 +115,11 @@ def train(
             batch = batch_at(recipe, items, run.step)
             epoch.losses.append(step(distributed.share(batch)).clone())
             run.step += 1
-            if run.step % epoch.length == 0 or run.step == steps:
-                figures = epoch.close(run.step)
+            if epoch.ends(run.step):
+                run.log.append(epoch.close(run.step))
                 run.method.epoch()
                 checkpoint(run)
-                on_epoch(figures)
+                on_epoch(run.log[-1])
             if interrupted():
                 checkpoint(run)
                 raise KeyboardInterrupt
@@ -125,9 +133,13 @@ class _Epoch:
 
     def __init__(self, recipe: Recipe, items: int, steps: int) -> None:
         self._recipe, self._items, self._steps = recipe, items, steps
-        self.length = max(1, steps // recipe.epochs)
         self.losses: list[Tensor] = []
         self._started = time.perf_counter()
+
+    def ends(self, step: int) -> bool:
+        """Return whether an epoch is over with the last of so many steps."""
+        done = (epochs_done(self._recipe, i, self._steps) for i in (step - 1, step))
+        return next(done) < next(done)
 
     def close(self, step: int) -> dict[str, Any]:
         """Return the figures of the epoch, and start the next; raise if a loss is not finite."""
@@ -145,7 +157,7 @@ class _Epoch:
         seconds = time.perf_counter() - self._started
         self.losses, self._started = [], time.perf_counter()
         return {
-            "epoch": step // self.length,
+            "epoch": epochs_done(self._recipe, step, self._steps),
             "step": step,
             "steps": self._steps,
             "loss": mean,

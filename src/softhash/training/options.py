@@ -18,6 +18,7 @@ class Options:
     Attributes:
         device: `auto`, `cpu` or `cuda`.
         on_epoch: called with the figures of each epoch.
+        on_resume: called with those of each epoch that a checkpoint has, where a run goes on.
         progress: called with (pictures dealt with, pictures in all) while features are computed or
             pictures decoded.
         checkpoint: a file that keeps the run, written after each epoch and on interruption.
@@ -30,6 +31,7 @@ class Options:
 
     device: str = "auto"
     on_epoch: OnEpoch = lambda figures: None
+    on_resume: OnEpoch = lambda figures: None
     progress: Progress | None = None
     checkpoint: Path | None = None
     resume: bool = False

@@ -10,6 +10,7 @@ A recipe file names what differs from the defaults of its mode::
 """
 
 import os
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -29,6 +30,7 @@ MODES = ("frozen", "finetune")
 OPTIMISERS = ("adam", "adamw")
 SCHEDULES = ("constant", "cosine", "halving", "one-cycle")
 
+MAX_SEED = 2**63 - 1  # torch takes no larger ones
 MAX_TEACHER_ZOOM = 4.0  # sixteen times as many pixels
 
 _CHOICES = {"mode": MODES, "optimiser": OPTIMISERS, "schedule": SCHEDULES}
@@ -100,9 +102,7 @@ class Recipe:
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise unknown_name(name, getattr(self, name), allowed)
-        for name, least in _LEAST.items():
-            if getattr(self, name) < least:
-                raise UsageError(f"{name} is {getattr(self, name)}", f"give at least {least}")
+        self._check_numbers()
         for name in ("dropout", "feature_dropout", "average"):
             if not 0 <= getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}", "give 0 or more, less than 1")
@@ -111,6 +111,15 @@ class Recipe:
                 f"teacher_zoom is {self.teacher_zoom}",
                 f"give 0 for none, or more than 1 up to {MAX_TEACHER_ZOOM:g}",
             )
+
+    def _check_numbers(self) -> None:
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if not least <= value <= sys.float_info.max:
+                hint = f"give at least {least}" if value < least else "give a finite number"
+                raise UsageError(f"{name} is {str(value)[:40]}", hint)
+        if not -MAX_SEED <= self.seed <= MAX_SEED:
+            raise UsageError(f"seed has {self.seed.bit_length()} bits", "give up to 63 bits")
 
     @classmethod
     def with_defaults(cls, **values: Any) -> "Recipe":
@@ -180,7 +189,7 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is not UTF-8", "save the file as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # endless numbers, endless nesting
         raise InputError(f"{path} is not TOML: {error}") from None
 
 

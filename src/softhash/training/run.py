@@ -57,6 +57,8 @@ def run_training(
     method.start(labels.to(device))
     if options.checkpoint and options.resumes:
         load_checkpoint(options.checkpoint, run, recipe)
+        for figures in run.log:
+            options.on_resume(figures)
 
     def checkpoint(state: Run) -> None:
         if options.checkpoint and rank() == 0:

@@ -21,6 +21,21 @@ def step_count(recipe: Recipe, items: int) -> int:
     return max(1, recipe.epochs * items // batch_length(recipe, items))
 
 
+def epochs_done(recipe: Recipe, step: int, steps: int) -> int:
+    """Count the epochs that are over after so many steps, all of them after the last.
+
+    Args:
+        recipe: how many epochs there are.
+        step: steps that are done.
+        steps: of the whole run.
+
+    >>> [epochs_done(Recipe(epochs=3), step, 10) for step in range(11)]
+    [0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3]
+
+    """
+    return step * recipe.epochs // steps
+
+
 def batch_length(recipe: Recipe, items: int) -> int:
     """Return how many pictures a step sees: no more than there are, as many in each process."""
     shares = world_size()

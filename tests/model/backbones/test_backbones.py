@@ -12,6 +12,7 @@ from torch import nn
 
 from softhash.errors import UsageError
 from softhash.model import backbones
+from softhash.model.onnx_graph import check_graph
 
 NAMES = tuple(backbones.BUILT_IN)
 
@@ -123,6 +124,7 @@ def test_the_exported_graph_gives_the_same_features(name, side, tmp_path):
             input_names=["x"], output_names=["features"],
             dynamic_axes={"x": {0: "n"}, "features": {0: "n"}},
         )  # fmt: skip
+    check_graph((tmp_path / "backbone.onnx").read_bytes(), name)
     session = onnxruntime.InferenceSession(tmp_path / "backbone.onnx")
     assert {node.name for node in session.get_inputs()} == {"x"}
     x = x[:2] if name == "vgg19" else x

@@ -2,6 +2,8 @@
 
 import hashlib
 import io
+import os
+import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -54,9 +56,47 @@ def test_a_download_is_verified_kept_and_not_repeated(cache, tiny, monkeypatch):
 
 def test_a_download_with_another_checksum_leaves_nothing(cache, tiny, monkeypatch):
     serve(monkeypatch, b"an error page")
-    with pytest.raises(InputError, match=r"SHA-256 .* not the one in its name"):
+    with pytest.raises(InputError, match=r"SHA-256 .* not that of the published"):
         published.published_weights("alexnet")
     assert list(cache.iterdir()) == []
+
+
+def test_a_file_with_the_digits_of_its_name_alone_is_refused(cache, tiny, monkeypatch):
+    name, content = tiny
+    monkeypatch.setitem(published.SHA256, name, hashlib.sha256(b"the published file").hexdigest())
+    serve(monkeypatch, content)
+    with pytest.raises(InputError, match="not that of the published file"):
+        published.published_weights("alexnet")
+    (cache / name).write_bytes(content)
+    with pytest.raises(InputError, match=r"not that of its name.*delete it"):
+        published.published_weights("alexnet")
+
+
+def test_every_download_has_a_whole_checksum_that_fits_its_name():
+    for file in published.FILES.values():
+        digest = published.SHA256[file]
+        assert len(digest) == 64
+        assert digest.startswith(Path(file).stem.rpartition("-")[2])
+
+
+def test_a_download_without_an_end_is_cut_off(cache, tiny, monkeypatch):
+    monkeypatch.setattr(published, "_MAX_BYTES", 5)
+    serve(monkeypatch, tiny[1])
+    with pytest.raises(InputError, match="more than 5 bytes"):
+        published.published_weights("alexnet")
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such permissions")
+def test_a_download_follows_the_umask_into_a_folder_of_ones_own(cache, tiny, monkeypatch):
+    serve(monkeypatch, tiny[1])
+    before = os.umask(0o027)
+    try:
+        path = published.published_weights("alexnet")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert cache.stat().st_mode & 0o777 == 0o700
 
 
 def test_offline_the_error_says_which_file_to_put_where(cache, monkeypatch):

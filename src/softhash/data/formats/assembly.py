@@ -12,6 +12,8 @@ from softhash.data.listing import Listing
 from softhash.data.names import clean_names, several
 from softhash.errors import InputError, unknown_name
 
+MAX_LABEL_BYTES = 1 << 31  # of a label matrix: 26 million pictures with 81 labels
+
 _T = TypeVar("_T")
 
 
@@ -29,13 +31,29 @@ def one_of(option: str, value: _T, allowed: Collection[_T]) -> _T:
     return value
 
 
-def multi_hot(rows: Sequence[Iterable[int]], classes: int) -> NDArray[np.uint8]:
+def check_label_matrix(pictures: int, classes: Sequence[str]) -> None:
+    """Raise an InputError where a label matrix would be too large; to be asked before it is made.
+
+    A matrix has a byte per picture and class. It grows with the square of a collection in which
+    each picture has a label of its own, such as a caption.
+    """
+    if pictures * len(classes) > MAX_LABEL_BYTES:
+        raise InputError(
+            f"{len(classes):,} different labels of {pictures:,} pictures need a matrix of "
+            f"{pictures * len(classes) / 1e9:,.1f} GB: {several([ascii(c)[:40] for c in classes])}",
+            "labels are words that pictures share: are these captions or names? leave out the "
+            "rare ones, or all labels to index the pictures without them",
+        )
+
+
+def multi_hot(rows: Sequence[Iterable[int]], classes: Sequence[str]) -> NDArray[np.uint8]:
     """Turn a list of class numbers for each picture into a label matrix.
 
-    >>> multi_hot([[0, 2], []], 3).tolist()
+    >>> multi_hot([[0, 2], []], ["boat", "sea", "sky"]).tolist()
     [[1, 0, 1], [0, 0, 0]]
     """
-    labels = np.zeros((len(rows), classes), dtype=np.uint8)
+    check_label_matrix(len(rows), classes)
+    labels = np.zeros((len(rows), len(classes)), dtype=np.uint8)
     for row, columns in zip(labels, rows, strict=True):
         row[list(columns)] = 1
     return labels
@@ -51,7 +69,7 @@ def named_labels(
     """
     names = tuple(classes) if classes is not None else tuple(sorted(set().union(*rows)))
     column = {name: i for i, name in enumerate(names)}
-    return multi_hot([[column[name] for name in row] for row in rows], len(names)), names
+    return multi_hot([[column[name] for name in row] for row in rows], names), names
 
 
 def assemble(
@@ -106,7 +124,7 @@ def assemble(
     return ImageSet(
         root=root,
         file_names=tuple(name for name, found in zip(unique, there, strict=True) if found),
-        labels=labels[there],
+        labels=labels if there.all() else labels[there],
         classes=tuple(classes),
         format=format,
         missing=missing,

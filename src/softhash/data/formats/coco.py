@@ -68,7 +68,7 @@ def _assemble(root: Path, files: dict[str, Path], *, partition: bool) -> ImageSe
         parts[key[:-4]] = range(len(names), len(names) + len(own_names))
         names += _placed(root, key.removeprefix("instances_"), own_names)
         rows += own_rows
-    labels = multi_hot(rows, len(classes or ()))
+    labels = multi_hot(rows, classes or ())
     used = parts if partition else None
     return assemble(root, names, labels, classes or (), format="coco", partition=used)
 

@@ -51,12 +51,12 @@ def read(root: Path) -> ImageSet:
         raise InputError(
             f"{len(unknown):,} regions have labels not in wlist.txt: {several(unknown)}"
         )
-    order = sorted(pictures)
+    order, classes = sorted(pictures), [words[number] for number in sorted(words)]
     return assemble(
         benchmark,
         [pictures[number] for number in order],
-        multi_hot([labels.get(number, ()) for number in order], len(words)),
-        [words[number] for number in sorted(words)],
+        multi_hot([labels.get(number, ()) for number in order], classes),
+        classes,
         format="saiapr",
     )
 

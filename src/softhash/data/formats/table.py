@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.data.formats.assembly import assemble, named_labels
+from softhash.data.formats.assembly import assemble, check_label_matrix, named_labels
 from softhash.data.image_set import ImageSet
 from softhash.data.names import several
 from softhash.data.text_files import parse_json, read_lines, read_text
@@ -125,6 +125,7 @@ def _bit_columns(
     rows: list[Row], columns: list[str]
 ) -> tuple[NDArray[np.uint8], tuple[str, ...], list[str]]:
     """Find the columns of 0 and 1, and note the others."""
+    check_label_matrix(len(rows), columns)
     labels, classes, others = [], [], []
     for column in columns:
         cells = ["" if (cell := row.get(column)) is None else str(cell).strip() for _, row in rows]
@@ -138,7 +139,7 @@ def _bit_columns(
                     "correct it, or list the labels in a column 'labels'",
                 )
             classes.append(column)
-            labels.append([_BITS.get(cell, 0) for cell in cells])
+            labels.append(np.array([_BITS.get(cell, 0) for cell in cells], np.uint8))
         else:
             others.append(column)
     notes = [f"columns without 0 and 1 are not labels: {several(others)}"] if others else []

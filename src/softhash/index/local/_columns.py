@@ -3,16 +3,18 @@
 They repeat what items.sqlite holds, in the form that kernels read; an id is a slot.
 """
 
+import mmap
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from softhash.codes import Codes
-from softhash.errors import IndexDamagedError
-from softhash.files import WRITING, sync_data, sync_folder, write_at
+from softhash.errors import IndexDamagedError, InputError
+from softhash.files import WRITING, sync_data, write_at
 from softhash.hamming.words import Words, word_count
 
 COPIED_AT_ONCE = 1 << 16  # records
@@ -41,15 +43,35 @@ def check_length(path: Path, records: int, size: int) -> int:
             "open the index for writing once, and it is made again from the items",
         ) from None
     if length < records * size:
-        raise IndexDamagedError(
-            f"{path} is damaged: it holds {length // size:,} of {records:,} records",
-            "delete it, and the next opening for writing makes it again from the items",
-        )
+        raise _too_short(path, length, records, size // 8)
     return length
 
 
-def map_records(path: Path, records: int, words: int) -> Words:
-    """Map the records of a file into memory, (records, words); what follows them is left out.
+def _too_short(path: Path, length: int, records: int, words: int) -> IndexDamagedError:
+    return IndexDamagedError(
+        f"{path} is damaged: it holds {length // (8 * words):,} of {records:,} records",
+        "delete it, and the next opening for writing makes it again from the items",
+    )
+
+
+class Mapped(NamedTuple):
+    """A file's records in memory, (records, words), and what holds them there."""
+
+    path: Path
+    records: Words
+    file: mmap.mmap | None  # None where there are no records
+
+    def check_length(self) -> None:
+        """Raise where the file was cut: what reads beyond its end would be stopped by a signal.
+
+        A cut during a search is not seen by it.
+        """
+        if self.file is not None and self.file.size() < self.records.nbytes:
+            raise _too_short(self.path, self.file.size(), *self.records.shape)
+
+
+def map_records(path: Path, records: int, words: int) -> Mapped:
+    """Map the records of a file into memory; what follows them is left out.
 
     The mapping is private and copy-on-write, though nothing is written: kernels are compiled for
     arrays that are not marked read-only.
@@ -62,8 +84,15 @@ def map_records(path: Path, records: int, words: int) -> Words:
     """
     check_length(path, records, 8 * words)
     if not records:
-        return np.empty((0, words), np.uint64)
-    return np.asarray(np.memmap(path, np.uint64, "c", shape=(records, words)))
+        return Mapped(path, np.empty((0, words), np.uint64), None)
+    try:
+        with path.open("rb") as file:
+            held = mmap.mmap(file.fileno(), 8 * records * words, access=mmap.ACCESS_COPY)
+    except (OSError, ValueError) as error:  # it was cut, or removed, this very moment
+        check_length(path, records, 8 * words)
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read: {reason}") from error
+    return Mapped(path, np.frombuffer(held, np.uint64).reshape(records, words), held)
 
 
 class Column:
@@ -98,20 +127,6 @@ class Column:
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)
-
-
-def write_new(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file under another name, and rename it when it is on disk."""
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with new.open("wb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-        sync_folder(path.parent)
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def widened(labels: Words, words: int) -> Iterator[bytes]:

@@ -13,19 +13,27 @@
 """
 
 import json
-import shutil
 import sqlite3
-import tempfile
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from softhash.codes import MAX_BITS
 from softhash.errors import IndexDamagedError, InputError
-from softhash.files import rename_folder, sync_folder, write_whole
+from softhash.files import neighbour, rename_folder, sync_folder, write_whole
 from softhash.index.local._database import ITEMS, create_database
 from softhash.index.local._lock import CONFIRMED, LOCK
 from softhash.index.store import Meta
 
 INDEX, CODES, MODEL = "index.json", "codes.bin", "model"
-FORMAT, VERSION = "softhash index", 1
+FORMAT, VERSION = "softhash index", 2
+MAX_BYTES = 1 << 16  # of index.json, which has about 60
+
+
+class About(NamedTuple):
+    """What index.json says: the version of the format, and the length of the codes."""
+
+    version: int
+    bits: int
 
 
 def labels_file(words: int) -> str:
@@ -42,30 +50,31 @@ def create(folder: Path, meta: Meta) -> None:
     target = folder.resolve()  # a link stays a link
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        new = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-        try:
+        with neighbour(target) as new:
             _fill(new, meta)
             rename_folder(new, target)
-            sync_folder(target.parent)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
     except (OSError, sqlite3.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot make an index at {folder}: {reason}") from error
 
 
 def _fill(new: Path, meta: Meta) -> None:
-    about = {"format": FORMAT, "version": VERSION, "bits": meta.bits}
-    write_whole(new / INDEX, json.dumps(about, indent=2) + "\n")
+    new.mkdir()
+    write_about(new, meta.bits)
+    for name in (ITEMS, CODES, labels_file(1), LOCK, CONFIRMED):
+        (new / name).touch()  # SQLite would not let the umask decide who may write
     create_database(new, meta)
-    for name in (CODES, labels_file(1), LOCK, CONFIRMED):
-        (new / name).touch()
-    new.chmod(0o755)
     sync_folder(new)
 
 
-def read_bits(folder: Path) -> int:
-    """Look whether a folder is an index that this version can read; return its codes' length."""
+def write_about(folder: Path, bits: int) -> None:
+    """Write index.json, or replace it."""
+    about = {"format": FORMAT, "version": VERSION, "bits": bits}
+    write_whole(folder / INDEX, json.dumps(about, indent=2) + "\n", force=True)
+
+
+def read_about(folder: Path) -> About:
+    """Look whether a folder is an index that this version can read; return what it says."""
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
         raise InputError(f"{folder} {what}", "give an index's folder, as softhash index writes it")
@@ -73,31 +82,39 @@ def read_bits(folder: Path) -> int:
         raise InputError(
             f"{folder} is not an index, it has no {INDEX}", "make one with softhash index"
         )
-    form, version, bits = _read_about(folder / INDEX)
-    if form != FORMAT:
+    about = _read_json(folder / INDEX)
+    if about.version > VERSION:
         raise InputError(
-            f"{folder / INDEX} says '{form}', not '{FORMAT}'", "give an index's folder"
-        )
-    if version > VERSION:
-        raise InputError(
-            f"{folder} has format version {version}, this softhash reads up to {VERSION}",
+            f"{folder} has format version {about.version}, this softhash reads up to {VERSION}",
             "update it",
         )
     if not (folder / ITEMS).exists():
         raise IndexDamagedError(
             f"{folder / ITEMS} is missing, and with it the items", "copy the folder again, whole"
         )
-    return bits
+    return about
 
 
-def _read_about(path: Path) -> tuple[str, int, int]:
+def _read_json(path: Path) -> About:
     try:
-        about = json.loads(path.read_bytes())
-        form, version, bits = str(about["format"]), int(about["version"]), int(about["bits"])
+        with path.open("rb") as file:
+            found = json.loads(file.read(MAX_BYTES))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, RecursionError):
+        found = None
+    about: dict[str, Any] = found if isinstance(found, dict) else {}
+    form, version, bits = about.get("format"), about.get("version"), about.get("bits")
+    if isinstance(form, str) and form != FORMAT:
+        raise InputError(f"{path} says '{form[:40]}', not '{FORMAT}'", "give an index's folder")
+    if (
+        form != FORMAT
+        or type(version) is not int
+        or type(bits) is not int
+        or version < 1
+        or not 1 <= bits <= MAX_BITS
+    ):
         raise IndexDamagedError(
             f"{path} is damaged: it does not say format, version and bits", "copy it from a backup"
-        ) from error
-    return form, version, bits
+        )
+    return About(version, bits)

@@ -35,7 +35,7 @@ class WriteLock:
         try:
             self._lock = take_lock(folder / LOCK)
             if self._lock is not None:
-                self._handle = os.open(folder / CONFIRMED, WRITING | os.O_CREAT, 0o644)
+                self._handle = os.open(folder / CONFIRMED, WRITING | os.O_CREAT, 0o666)
         except OSError as error:
             self.release()
             raise InputError(

@@ -97,8 +97,9 @@ class Masks:
         done = covered >> 6  # whole words; the one after them had room
         mask[:done] = known[:done]
         _extract(self.labels.reshape(-1), words, number, done, mask)
-        while len(self._kept) * mask.nbytes > CACHED_BYTES:
-            self._kept.pop(next(iter(self._kept)), None)
+        room = CACHED_BYTES // max(1, mask.nbytes)
+        for oldest in list(self._kept)[: max(0, len(self._kept) + 1 - room)]:
+            self._kept.pop(oldest, None)
         self._kept[number] = n, mask
         return mask
 

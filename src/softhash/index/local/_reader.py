@@ -2,8 +2,7 @@
 
 import contextlib
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -21,30 +20,34 @@ from softhash.index.local._database import (
     read_labels,
     read_state,
 )
+from softhash.index.local._forks import ForkAware
+from softhash.index.local._guard import Guard, Seen
+from softhash.index.local._identity import Identity
 from softhash.index.local._layout import CODES, INDEX, labels_file
 from softhash.index.local._lock import check_confirmed, confirmed
 from softhash.index.local._masks import Masks
 from softhash.index.local._pending import read_pending
-from softhash.index.local._rows import Row
-from softhash.index.local._snapshot import Snapshot
+from softhash.index.local._snapshot import Guards, Snapshot
+from softhash.index.local._sums import read_sums
 
 ATTEMPTS = 5  # at an answer during which no record is changed in place
 
 Result = TypeVar("Result")
 
 
-class Reader:
+class Reader(ForkAware):
     """One connection, behind a lock that is held for short queries only; never writes."""
 
     def __init__(self, folder: Path, bits: int) -> None:
+        super().__init__()
         self._folder, self._bits = folder, bits
         self._code_words = word_count(row_bytes(bits))
-        self._lock = threading.RLock()
-        self._seen = -1
-        self._snapshot: Snapshot | None = None
-        with explained(folder):
-            self._connection, self._immutable = connect_to_read(folder)
-        self._stamp = self._stamped()
+        self._identity = Identity(folder)
+        self._model: str | None = None
+        self._snapshot: Snapshot | None
+        self._closed = False
+        with self._lock:
+            self._connect()
         try:
             at_least = confirmed(folder)
             check_confirmed(folder, self.snapshot().state.change, at_least)
@@ -55,6 +58,7 @@ class Reader:
     def close(self) -> None:
         """Close the connection; may be called twice."""
         with self._lock:
+            self._closed = True
             self._connection.close()
             self._snapshot = None
 
@@ -62,40 +66,50 @@ class Reader:
     def connection(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection to one thread at a time."""
         with self._lock, explained(self._folder):
+            if not self._closed:
+                self._follow()
             yield self._connection
 
-    def fetch(self, ids: Sequence[int]) -> dict[int, Row]:
-        """Fetch the rows of those ids that are there."""
-        rows: dict[int, Row] = {}
-        with self.connection() as connection:
-            for first in range(0, len(ids), 1000):
-                asked = f"[{','.join(map(str, ids[first : first + 1000]))}]"
-                found = connection.execute(
-                    "SELECT id, file_name, labels, size, modified, sha256, code FROM items "
-                    "WHERE id IN (SELECT value FROM json_each(?))",
-                    (asked,),
-                )
-                rows.update((row[0], row) for row in found)
-        return rows
+    def _follow(self) -> None:
+        """Make sure that the connection is of this process, and to what is in the folder now."""
+        if self._inherited:
+            self._connect()
+        if not self._immutable:
+            self._identity.check_often()
+        elif self._stamp != self._stamped():
+            before = self._connection
+            self._connect()
+            before.close()
+
+    @contextmanager
+    def items(self) -> Iterator[tuple[sqlite3.Connection, int]]:
+        """Lend the connection with the format's version, as the functions of `_items` take them."""
+        with self.connection():
+            version = self.snapshot().state.version
+            yield self._connection, version
 
     def steady(self, ask: Callable[[Snapshot], Result]) -> Result:
         """Compute an answer, again where records were changed in place meanwhile.
 
-        After `ATTEMPTS`, the answer may mix records from before and after a change.
+        After `ATTEMPTS`, the answer may mix records from before and after a change. Records that
+        do not match their checksums are damaged only if nothing was changed meanwhile.
         """
-        for _ in range(ATTEMPTS):
+        attempts = 0
+        while True:
             snapshot = self.snapshot()
-            answer = ask(snapshot)
-            if self.snapshot().state.edits == snapshot.state.edits:
-                break
-        return answer
+            try:
+                answer = ask(snapshot)
+            except IndexDamagedError:
+                if self.snapshot().state.edits == snapshot.state.edits:
+                    raise
+                continue
+            attempts += 1
+            if attempts == ATTEMPTS or self.snapshot().state.edits == snapshot.state.edits:
+                return answer
 
     def snapshot(self) -> Snapshot:
         """Return the contents as they are now."""
         with self.connection() as connection:
-            if self._immutable and self._stamp != self._stamped():
-                self._reconnect()
-                connection = self._connection
             (version,) = connection.execute("PRAGMA data_version").fetchone()
             if self._snapshot is None or version != self._seen:
                 self._snapshot = self._load(connection)
@@ -105,15 +119,21 @@ class Reader:
         connection.execute("BEGIN")
         try:
             state = read_state(connection)
-            (self._seen,) = connection.execute("PRAGMA data_version").fetchone()
+            (seen,) = connection.execute("PRAGMA data_version").fetchone()
+            if self._model is not None and (state.model, state.bits) != (self._model, self._bits):
+                raise self._identity.replaced()
             if state.bits != self._bits:
                 raise IndexDamagedError(
                     f"{self._folder / INDEX} is damaged: it has {self._bits} bits, but the items "
                     f"have {state.bits}",
                     "correct the number",
                 )
-            return self._map(connection, state)
+            found = self._map(connection, state)
+            self._check_identity()  # files are mapped by their names
+            self._model, self._seen = state.model, seen
+            return found
         except IndexDamagedError:  # a file that was replaced meanwhile by a wider one?
+            self._check_identity()
             connection.rollback()
             if read_state(connection) != state:
                 return self._load(connection)
@@ -125,17 +145,22 @@ class Reader:
     def _map(self, connection: sqlite3.Connection, state: State) -> Snapshot:
         last = self._snapshot
         numbers = {} if last is None else last.numbers
-        later = read_labels(connection, max(numbers.values(), default=0))
+        later = read_labels(connection, state, len(numbers))
         numbers = {**numbers, **later} if later else numbers
         codes = map_records(self._folder / CODES, state.slots, self._code_words)
         path = self._folder / labels_file(state.label_words)
         labels = map_records(path, state.slots, state.label_words)
-        words = self._code_words
-        pending = read_pending(connection, numbers, words, state.label_words)
-        masks = Masks(labels)
+        pending = read_pending(connection, state, numbers)
+        masks = Masks(labels.records)
         if last is not None and last.state.edits == state.edits and not len(pending.ids):
-            masks = last.masks.grown(labels) if not len(last.pending.ids) else masks
-        return Snapshot(state, numbers, codes, masks, pending, Masks(pending.labels))
+            masks = last.masks.grown(labels.records) if not len(last.pending.ids) else masks
+        sums = read_sums(connection, state.slots) if state.version > 1 else None
+        guards = [
+            Guard(file, None if sums is None else sums[:, column], self._checked[column])
+            for column, file in enumerate((codes, labels))
+        ]
+        late = Masks(pending.labels)
+        return Snapshot(state, numbers, codes.records, masks, pending, late, Guards(*guards))
 
     def _stamped(self) -> tuple[int, ...]:
         """Return what changes when another user writes to a database treated as immutable."""
@@ -144,8 +169,22 @@ class Reader:
             return status.st_mtime_ns, status.st_size, status.st_ino, log_size(self._folder)
         return ()
 
-    def _reconnect(self) -> None:
-        self._connection.close()
+    def _connect(self) -> None:
         self._snapshot = None
-        self._connection, self._immutable = connect_to_read(self._folder)
+        self._checked: tuple[Seen, Seen] = {}, {}  # blocks of codes and of labels
+        self._seen = -1
+        if not self._identity.is_there():
+            raise self._identity.replaced()
+        with explained(self._folder):
+            self._connection, self._immutable = connect_to_read(self._folder)
+        self._inherited = False  # whether it is that of the process this one was forked from
         self._stamp = self._stamped()
+
+    def _check_identity(self) -> None:
+        if not self._immutable:
+            self._identity.check()
+
+    def _after_fork(self) -> None:
+        self._inherited = True
+        with contextlib.suppress(AttributeError, sqlite3.Error):  # it may not be connected yet
+            self._connection.close()

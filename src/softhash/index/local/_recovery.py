@@ -2,17 +2,16 @@
 
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from softhash.codes import row_bytes
+from softhash.files import sweep, write_parts
 from softhash.hamming.words import word_count
-from softhash.index.local._columns import check_length, write_new
+from softhash.index.local._columns import check_length
 from softhash.index.local._database import State
+from softhash.index.local._expected import expected_blocks, write_sums
 from softhash.index.local._layout import CODES, labels_file
-from softhash.index.local._pending import label_record
-from softhash.index.local._rows import decode_labels
 
 _log = logging.getLogger("softhash")
 
@@ -29,42 +28,37 @@ def repair(
         numbers: of the labels, by name.
 
     """
+    sweep(folder.resolve().parent)  # where the index was made
     remove_leftovers(folder, state.label_words)
-    words = state.label_words
-    size = 8 * word_count(row_bytes(state.bits))
-
-    def labels(kept: str) -> bytes:
-        return label_record(decode_labels(kept), numbers, words)
-
-    def code(kept: bytes) -> bytes:
-        return kept.ljust(size, b"\0")
-
-    each: list[tuple[str, int, str, Callable[[Any], bytes]]] = [
-        (CODES, size, "SELECT id, code FROM items ORDER BY id", code),
-        (labels_file(words), 8 * words, "SELECT id, labels FROM items ORDER BY id", labels),
-    ]
-    for name, length, query, record in each:
+    files = {
+        CODES: word_count(row_bytes(state.bits)),
+        labels_file(state.label_words): state.label_words,
+    }
+    if not all((folder / name).exists() for name in files):
+        _write_sums(connection, state, numbers)
+    for column, (name, words) in enumerate(files.items()):
         path = folder / name
         if not path.exists():
             _log.info("making %s again from %d items", path, state.items)
-            write_new(path, _records(connection.execute(query), record, state.slots, length))
-        check_length(path, state.slots, length)
+            blocks = expected_blocks(connection, state, numbers)
+            write_parts(path, (block.columns[column].tobytes() for block in blocks))
+        check_length(path, state.slots, 8 * words)
 
 
-def _records(
-    rows: Iterable[tuple[int, Any]], record: Callable[[Any], bytes], slots: int, size: int
-) -> Iterator[bytes]:
-    """Yield one record per slot; those of removed items are zeros."""
-    slot = 0
-    for id, kept in rows:
-        yield bytes(size * (id - slot))
-        yield record(kept)
-        slot = id + 1
-    yield bytes(size * (slots - slot))
+def _write_sums(connection: sqlite3.Connection, state: State, numbers: Mapping[str, int]) -> None:
+    """Compute the sums again too: maybe not the file was damaged, but they were."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        write_sums(connection, state, numbers)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
 
 
 def remove_leftovers(folder: Path, label_words: int) -> None:
     """Remove files that a crash left unfinished, and label records of another length."""
-    for path in [*folder.glob("labels-*.bin"), *folder.glob("*.bin.new")]:
+    sweep(folder)
+    for path in folder.glob("labels-*.bin"):
         if path.name != labels_file(label_words):
             path.unlink(missing_ok=True)

@@ -7,7 +7,9 @@ from zlib import crc32
 from softhash.index.items import Entry, Item
 
 Text = str | bytes
-Row = tuple[int, Text, str, int, int, str, bytes]
+Row = tuple[int, Text, str, int, int, str, int, bytes, int]  # as `Columns` of `_database` has them
+
+MAX_SETS = 1 << 13  # of labels that are remembered; a client may send sets of 10 kB
 
 
 def encode_text(text: str) -> Text:
@@ -30,20 +32,20 @@ def decode_text(kept: Text) -> str:
     return kept if isinstance(kept, str) else kept.decode("utf-8", "surrogatepass")
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=MAX_SETS)
 def encode_labels(labels: tuple[str, ...]) -> str:
     """Encode labels as a JSON list."""
     return json.dumps(labels)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=MAX_SETS)
 def decode_labels(kept: str) -> tuple[str, ...]:
     """Undo `encode_labels`."""
     return tuple(json.loads(kept))
 
 
 def encode_row(id: int, entry: Entry, code: bytes) -> tuple[object, ...]:
-    """Return an item's values in the order of the columns of `items`, a checksum last.
+    """Return an item's values in the order of `Row`, a checksum last.
 
     Args:
         id: of the item.
@@ -51,33 +53,45 @@ def encode_row(id: int, entry: Entry, code: bytes) -> tuple[object, ...]:
         code: in packed bytes.
 
     """
-    name, labels, size, modified, sha256 = entry
+    name, labels, size, modified, sha256, uploaded = entry
     kept = encode_labels(labels)
-    checksum = _checksum(id, name, kept, size, modified, sha256, code)
+    checksum = _checksum(id, name, kept, size, modified, sha256, uploaded, code)
     text = name if name.isascii() else encode_text(name)
-    return id, text, kept, size, modified, sha256, code, checksum
+    return id, text, kept, size, modified, sha256, int(uploaded), code, checksum
 
 
 def decode_entry(row: Row) -> Entry:
     """Read the entry from the columns of `items`."""
-    return Entry(decode_text(row[1]), decode_labels(row[2]), *row[3:6])
+    return Entry(decode_text(row[1]), decode_labels(row[2]), *row[3:6], uploaded=bool(row[6]))
 
 
 def decode_item(row: Row) -> Item:
     """Read an item from the columns of `items`."""
-    return Item(row[0], decode_entry(row), row[6])
+    return Item(row[0], decode_entry(row), row[7])
 
 
-def is_sound(row: tuple[int, Text, str, int, int, str, bytes, int]) -> bool:
+def is_sound(row: Row) -> bool:
     """Return whether a row matches its checksum."""
+    id, name, labels, size, modified, sha256, uploaded, code, checksum = row
     try:
-        return _checksum(row[0], decode_text(row[1]), *row[2:7]) == row[7]
-    except (AttributeError, TypeError, UnicodeDecodeError):  # not even the types are right
+        text = name if type(name) is str else decode_text(name)
+        found = _checksum(id, text, labels, size, modified, sha256, uploaded, code)
+    except (AttributeError, TypeError, ValueError):  # not even the types are right
         return False
+    return found == checksum
 
 
 def _checksum(
-    id: int, name: str, labels: str, size: int, modified: int, sha256: str, code: bytes
+    id: int,
+    name: str,
+    labels: str,
+    size: int,
+    modified: int,
+    sha256: str,
+    uploaded: int,
+    code: bytes,
 ) -> int:
     text = f"{id}\0{name}\0{labels}\0{size}\0{modified}\0{sha256}\0"
-    return crc32(text.encode("utf-8", "surrogatepass") + code)
+    if uploaded:  # rows of format version 1 have no such column, and stay as they are
+        text += f"{int(uploaded)}\0"
+    return crc32(code, crc32(text.encode("utf-8", "surrogatepass")))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from softhash.index.items import Filter, Near
 from softhash.index.local._columns import Ids
 from softhash.index.local._database import State
 from softhash.index.local._filter_cache import Narrowed
+from softhash.index.local._guard import Guard
 from softhash.index.local._masks import LIVE, Masks, label_mask, positions
 from softhash.index.local._pending import Pending
 from softhash.index.store import EVERYTHING
@@ -21,6 +23,13 @@ from softhash.index.store import EVERYTHING
 Keys = Ids  # distance << 48 | id: sorting them ranks
 ID_BITS = 48
 PLACE = (1 << ID_BITS) - 1
+
+
+class Guards(NamedTuple):
+    """What looks at the records of the two files before they are used."""
+
+    codes: Guard
+    labels: Guard
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,7 @@ class Snapshot:
         masks: over the label records.
         pending: items whose records do not count, and the records that count instead.
         late: masks over the pending records.
+        guards: to be asked before `codes` and `masks` are used.
         narrowed: copies of what narrow filters keep.
 
     """
@@ -44,6 +54,7 @@ class Snapshot:
     masks: Masks
     pending: Pending
     late: Masks
+    guards: Guards
     narrowed: Narrowed = field(default_factory=Narrowed)
 
     def search(self, queries: Words, k: int, radius: int | None, where: Filter) -> list[list[Near]]:
@@ -70,10 +81,13 @@ class Snapshot:
 
     def _scan(self, queries: Words, k: int, where: Filter) -> Keys:
         """Rank by the records of the files."""
+        self._check_codes()
         mask = self._kept(where)
         if mask is None or where == EVERYTHING:
             return _ranked(queries, self.codes, k, mask)
-        part = self.narrowed.part(where, mask, self.codes)
+        any_of, none_of = self._chosen(where)
+        key = None if any_of is None else frozenset(any_of), frozenset(none_of)
+        part = self.narrowed.part(key, mask, self.codes)
         if part is None:
             return _ranked(queries, self.codes, k, mask)
         return _renamed(_ranked(queries, part[1], k, None), part[0])
@@ -103,6 +117,7 @@ class Snapshot:
         there = (ids >= 0) & (ids < len(self.codes))
         if not there.all():
             raise _unknown(ids[~there])
+        self.check()
         records, flags = self.codes[ids], self.masks.labels[ids, 0]
         late = np.isin(ids, self.pending.ids)
         if late.any():
@@ -116,15 +131,28 @@ class Snapshot:
     @cached_property
     def label_counts(self) -> dict[str, int]:
         """How many items each label has, by name."""
+        self._check_labels()
         counts = self.masks.counts(self.pending.ids) + self.late.counts(self.pending.ids[:0])
         sizes = {name: int(counts[number]) for name, number in self.numbers.items()}
         return {name: sizes[name] for name in sorted(sizes) if sizes[name]}
+
+    def check(self) -> None:
+        """Raise IndexDamagedError unless both files are as they were written."""
+        self._check_codes()
+        self._check_labels()
+
+    def _check_codes(self) -> None:
+        self.guards.codes.check(self.pending.ids, self.pending.codes)
+
+    def _check_labels(self) -> None:
+        self.guards.labels.check(self.pending.ids, self.pending.labels)
 
     def _kept(self, where: Filter) -> Words | None:
         """Return the mask of the records that count, or None where all do."""
         all_there = self.state.items == self.state.slots and not len(self.pending.ids)
         if all_there and not where.any_of and not where.none_of:
             return None
+        self._check_labels()
         mask = self.masks.keep(*self._chosen(where))
         return mask & ~self._outdated if len(self.pending.ids) else mask
 

@@ -9,34 +9,41 @@ items.sqlite; the next one that opens it for writing finishes the work.
 
 import logging
 import sqlite3
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 
 from softhash.codes import Codes, row_bytes
-from softhash.errors import InputError
-from softhash.hamming.words import word_count
-from softhash.index.items import Entry
+from softhash.errors import InputError, UsageError
+from softhash.files import write_parts
+from softhash.hamming.words import Words, word_count
+from softhash.index.items import Entry, Item
 from softhash.index.local import _database, _layout, _recovery
-from softhash.index.local._columns import Column, in_records, map_records, widened, write_new
+from softhash.index.local._columns import Column, Ids, in_records, map_records, widened
+from softhash.index.local._forks import ForkAware
+from softhash.index.local._identity import Identity
+from softhash.index.local._items import INSERT
 from softhash.index.local._lock import WriteLock, check_confirmed
-from softhash.index.local._pending import label_record, read_pending
-from softhash.index.local._rows import encode_row, encode_text
+from softhash.index.local._pending import in_words, label_record, read_pending
+from softhash.index.local._rows import MAX_SETS, encode_row
+from softhash.index.local._sums import Sums, read_sums
+from softhash.index.local._upgrade import upgrade
 
-REMEMBERED = 1 << 17  # different sets of labels
+MAX_LABELS = (1 << 14) - 1  # which make records of 2 KB: every item has a bit for every label
 
 _log = logging.getLogger("softhash")
 
 
-class Session:
+class Session(ForkAware):
     """Open for writing: `transaction` is the only way to change anything."""
 
     def __init__(self, folder: Path, bits: int) -> None:
+        super().__init__()
         self.folder = folder
-        self._lock = threading.RLock()
+        self._identity = Identity(folder)
+        self._inherited = False  # whether it is that of the process this one was forked from
         self._code_words = word_count(row_bytes(bits))
         self._uncertain = False  # whether a commit failed, and may yet turn out to have happened
         self._widened = False  # whether there are two files of label records
@@ -45,11 +52,14 @@ class Session:
         self.numbers: dict[str, int]
         self._write_lock = WriteLock(folder)
         try:
-            with self._explained():
+            with self._lock, self._explained():
                 self.connection = _database.connect_to_write(folder)
+                change = _database.read_state(self.connection).change
+                check_confirmed(folder, change, self._write_lock.at_least)
+                upgrade(folder, self.connection)
                 self._load()
-                check_confirmed(folder, self.state.change, self._write_lock.at_least)
                 _recovery.repair(folder, self.connection, self.state, self.numbers)
+                self._load()
                 self._open_columns()
                 self._apply_pending()
         except BaseException:
@@ -63,12 +73,14 @@ class Session:
                 column.close()
             if hasattr(self, "connection"):
                 self.connection.close()
-            self._write_lock.release()
+            if not self._inherited:  # a child would release the lock of its parent
+                self._write_lock.release()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Change things: all that is done inside is safe on return, or else none of it happened."""
         with self._lock, self._explained():
+            self._check_ours()
             self._settle()
             self.connection.execute("BEGIN IMMEDIATE")
             try:
@@ -80,54 +92,82 @@ class Session:
             self._commit()
             if self._applied != self.state.edits:
                 self._apply_pending()
+            self._identity.check()  # what was written to a deleted file is not confirmed
+
+    def _check_ours(self) -> None:
+        """Raise unless this process may write, to the index that is in the folder now."""
+        if self._inherited:
+            raise UsageError(
+                f"{self.folder} was opened for writing by the process that this one was forked "
+                "from",
+                "write in that process, or open the index here when it is closed there",
+            )
+        self._identity.check()
+
+    def _after_fork(self) -> None:
+        self._inherited = True
+        self.close()
 
     def append(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
         """Add new items within a transaction; a name that is there raises IntegrityError."""
         first, count = self.state.slots, len(entries)
         ids = range(first, first + count)
-        records = self._label_records(entries)
+        words, labels = in_records(codes).view(np.uint64), self._label_records(entries)
         each = np.ascontiguousarray(codes).view(f"V{codes.shape[1]}").reshape(-1).tolist()
         self.connection.executemany(
-            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            INSERT,
             map(encode_row, ids, entries, each),
         )
-        for column, data in zip(self._columns, (in_records(codes).tobytes(), records), strict=True):
-            column.append(first, data)
+        self._sums.add(np.arange(first, first + count), words, labels)
+        for column, records in zip(self._columns, (words, labels), strict=True):
+            column.append(first, records.tobytes())
             column.sync()
         items = self.state.items + count
         self.state = self.state._replace(slots=first + count, items=items)
         return list(ids)
 
-    def edited(self, ids: Iterable[int], entries: Iterable[Entry] = (), removed: int = 0) -> None:
-        """Note within a transaction that rows were changed, and what labels they have now."""
-        self._label_records(entries)
+    def edited(self, old: Sequence[Item], new: Sequence[Item]) -> None:
+        """Note within a transaction that rows were changed; those not among the new are gone."""
+        labels = self._label_records([item.entry for item in new])
+        self._sums.add(*self._codes(new), labels)
+        self._sums.subtract(*self._codes(old), self._label_records([item.entry for item in old]))
         self.connection.executemany(
-            "INSERT OR IGNORE INTO pending VALUES (?)", ((id,) for id in ids)
+            "INSERT OR IGNORE INTO pending VALUES (?)", ((item.id,) for item in old)
         )
-        items, edits = self.state.items - removed, self.state.edits + 1
+        items, edits = self.state.items + len(new) - len(old), self.state.edits + 1
         self.state = self.state._replace(edits=edits, items=items)
 
-    def _label_records(self, entries: Iterable[Entry]) -> bytes:
-        """Return the label records of new items, after giving new labels a number."""
+    def _codes(self, items: Sequence[Item]) -> tuple[Ids, Words]:
+        """Return ids and records of codes."""
+        padded = [item.code.ljust(8 * self._code_words, b"\0") for item in items]
+        return np.array([item.id for item in items], np.int64), in_words(padded, self._code_words)
+
+    def _label_records(self, entries: Sequence[Entry]) -> Words:
+        """Return the label records of items, after giving new labels a number."""
         each = [entry.labels for entry in entries]
         new = {labels for labels in each if labels not in self._records}
         if new:
             names = dict.fromkeys(label for labels in sorted(new) for label in labels)
             self._number([label for label in names if label not in self.numbers])
-            if len(self._records) + len(new) > REMEMBERED:
+            if len(self._records) + len(new) > MAX_SETS:
                 self._records.clear()
             words = self.state.label_words
             for labels in set(each).difference(self._records):  # all, where they were cleared
                 self._records[labels] = label_record(labels, self.numbers, words)
-        return b"".join([self._records[labels] for labels in each])
+        return in_words([self._records[labels] for labels in each], self.state.label_words)
 
     def _number(self, labels: Sequence[str]) -> None:
-        first = len(self.numbers) + 1
-        self.numbers |= {label: first + i for i, label in enumerate(labels)}
-        self.connection.executemany(
-            "INSERT INTO labels VALUES (?, ?)",
-            ((self.numbers[label], encode_text(label)) for label in labels),
-        )
+        first, count = len(self.numbers) + 1, len(self.numbers) + len(labels)
+        if labels and count > MAX_LABELS:
+            raise InputError(
+                f"{self.folder} would have {count:,} different labels, "
+                f"and an index in a folder takes up to {MAX_LABELS:,}; nothing was changed",
+                "use fewer labels, several indexes, or an index in Milvus",
+            )
+        new = {label: first + i for i, label in enumerate(labels)}
+        _database.write_labels(self.connection, new)
+        self.numbers |= new
+        self.state = self.state._replace(labels=len(self.numbers))
         words = len(self.numbers) // 64 + 1
         if words > self.state.label_words:
             self._widen(words)
@@ -136,8 +176,8 @@ class Session:
         """Make label records longer in a new file; the old one stays until all is committed."""
         state, self.state = self.state, self.state._replace(label_words=words)
         name = _layout.labels_file(state.label_words)
-        old = map_records(self.folder / name, state.slots, state.label_words)
-        write_new(self.folder / _layout.labels_file(words), widened(old, words))
+        old = map_records(self.folder / name, state.slots, state.label_words).records
+        write_parts(self.folder / _layout.labels_file(words), widened(old, words))
         self._widened = True
         self._records.clear()
         self._open_columns()
@@ -158,12 +198,9 @@ class Session:
             self._apply_pending()
 
     def _write_state(self) -> None:
-        state = self.state = self.state._replace(change=self.state.change + 1)
-        self.connection.execute(
-            "UPDATE state SET root = ?, change = ?, edits = ?, items = ?, slots = ?, "
-            "label_words = ?",
-            (encode_text(state.root), *state[3:]),
-        )
+        self.state = self.state._replace(change=self.state.change + 1)
+        _database.write_state(self.connection, self.state)
+        self._sums.write(self.connection)
 
     def _commit(self) -> None:
         try:
@@ -196,8 +233,7 @@ class Session:
         When that fails nothing is lost: they stay pending, and are taken from items.sqlite.
         """
         try:
-            words = self.state.label_words
-            pending = read_pending(self.connection, self.numbers, self._code_words, words)
+            pending = read_pending(self.connection, self.state, self.numbers)
             if len(pending.ids):
                 for column, rows in zip(self._columns, pending[1:], strict=True):
                     column.put(pending.ids, rows)
@@ -212,7 +248,8 @@ class Session:
 
     def _load(self) -> None:
         self.state = _database.read_state(self.connection)
-        self.numbers = _database.read_labels(self.connection)
+        self.numbers = _database.read_labels(self.connection, self.state)
+        self._sums = Sums(read_sums(self.connection, self.state.slots))
         self._records: dict[tuple[str, ...], bytes] = {}
         self._applied = -1
 

@@ -6,19 +6,17 @@ from pathlib import Path
 import numpy as np
 
 from softhash.errors import IndexDamagedError
-from softhash.hamming.words import Words
 from softhash.index.local._columns import check_length
 from softhash.index.local._database import ITEMS
+from softhash.index.local._expected import expected_records
+from softhash.index.local._items import span
 from softhash.index.local._layout import CODES, labels_file
-from softhash.index.local._pending import in_words, label_record
 from softhash.index.local._reader import ATTEMPTS, Reader
-from softhash.index.local._rows import decode_labels, decode_text, is_sound
+from softhash.index.local._rows import Row, decode_text, is_sound
 from softhash.index.local._snapshot import Snapshot
 
 CHECKED_AT_ONCE = 4096  # slots
 MAX_LINES = 20  # after which problems are only counted
-
-Row = tuple[int, str | bytes, str, int, int, str, bytes, int]
 
 
 def verify(folder: Path, reader: Reader, progress: Callable[[int, int], None] | None) -> list[str]:
@@ -46,6 +44,8 @@ def verify(folder: Path, reader: Reader, progress: Callable[[int, int], None] | 
         now = reader.snapshot().state
         if now.change == snapshot.state.change and items != now.items:
             wrong.append(f"{folder / ITEMS} is damaged: {items:,} items, but {now.items:,} counted")
+        if not wrong:  # the sums themselves
+            reader.steady(lambda now: now.check())
     except IndexDamagedError as error:
         wrong.append(str(error))
     more = len(wrong) - MAX_LINES
@@ -70,9 +70,7 @@ def _check_slots(folder: Path, reader: Reader, first: int, stop: int) -> tuple[i
     for _ in range(ATTEMPTS):
         snapshot = reader.snapshot()
         with reader.connection() as connection:
-            rows: list[Row] = connection.execute(
-                "SELECT * FROM items WHERE id >= ? AND id < ?", (first, stop)
-            ).fetchall()
+            rows = span(connection, snapshot.state.version, first, stop)
         lines = list(_differences(folder, snapshot, rows, first, stop))
         if not lines or reader.snapshot().state.change == snapshot.state.change:
             break
@@ -90,8 +88,8 @@ def _differences(
     skipped[np.array(broken, np.int64) - first] = True
     pending = snapshot.pending.ids
     skipped[pending[(pending >= first) & (pending < stop)] - first] = True
-    codes, labels = _expected(snapshot, sound, first, stop)
     state = snapshot.state
+    _, codes, labels = expected_records(sound.values(), first, stop, state, snapshot.numbers)
     for name, expected, found in (
         (CODES, codes, snapshot.codes),
         (labels_file(state.label_words), labels, snapshot.masks.labels),
@@ -103,17 +101,3 @@ def _differences(
                 f"{folder / name} is damaged: the record of item {id}{whose}; delete the file, and "
                 "the next opening for writing makes it again from the items"
             )
-
-
-def _expected(
-    snapshot: Snapshot, rows: dict[int, Row], first: int, stop: int
-) -> tuple[Words, Words]:
-    """Return the records that slots should have, of codes and of labels."""
-    code_words, label_words = snapshot.codes.shape[1], snapshot.state.label_words
-    codes = [b""] * (stop - first)
-    labels = [bytes(8 * label_words)] * (stop - first)
-    for id, row in rows.items():
-        codes[id - first] = row[6]
-        labels[id - first] = label_record(decode_labels(row[2]), snapshot.numbers, label_words)
-    padded = [code.ljust(8 * code_words, b"\0") for code in codes]
-    return in_words(padded, code_words), in_words(labels, label_words)

@@ -8,14 +8,10 @@ import numpy as np
 
 from softhash.codes import Codes, check_packed
 from softhash.errors import InputError, UnknownItemError
-from softhash.index.items import Entry
-from softhash.index.local._rows import encode_row, encode_text
+from softhash.index.items import Entry, Item
+from softhash.index.local._items import REPLACE, fetch, find_name
+from softhash.index.local._rows import decode_item, encode_row
 from softhash.index.local._transactions import Session
-
-_REPLACE = (
-    "UPDATE items SET file_name = ?, labels = ?, size = ?, modified = ?, sha256 = ?, code = ?, "
-    "crc32 = ? WHERE id = ?"
-)
 
 
 class Writer:
@@ -49,11 +45,13 @@ class Writer:
         with self._session.transaction() as connection:
             try:
                 return self._session.append(codes, entries)
-            except sqlite3.IntegrityError:
-                known = [entry.file_name for entry in entries if _find(connection, entry)]
-                raise InputError(
-                    f"{known[0]} is in the index already", "use upsert to replace it"
-                ) from None
+            except sqlite3.IntegrityError as error:
+                for entry in entries:
+                    if self._find(connection, entry) is not None:
+                        raise InputError(
+                            f"{entry.file_name} is in the index already", "use upsert to replace it"
+                        ) from None
+                raise sqlite3.DatabaseError(f"new items do not fit in: {error}") from error
 
     def upsert(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
         """Add items, or replace those whose file names are there."""
@@ -62,10 +60,13 @@ class Writer:
         if not entries:
             return []
         with self._session.transaction() as connection:
-            ids = {name: _find(connection, entries[i]) for name, i in last.items()}
+            ids = {name: self._find(connection, entries[i]) for name, i in last.items()}
             known = {id: last[name] for name, id in ids.items() if id is not None}
             new = [last[name] for name, id in ids.items() if id is None]
-            self._replace({id: (entries[i], codes[i].tobytes()) for id, i in known.items()})
+            old = self._items(connection, list(known))
+            self._replace(
+                old, [Item(id, entries[i], codes[i].tobytes()) for id, i in known.items()]
+            )
             added = self._session.append(codes[new], [entries[i] for i in new]) if new else []
         ids |= {entries[i].file_name: id for i, id in zip(new, added, strict=True)}
         return [ids[entry.file_name] for entry in entries]  # type: ignore[misc]
@@ -75,18 +76,17 @@ class Writer:
         if not entries:
             return
         with self._session.transaction() as connection:
-            rows = {}
-            for id, entry in entries.items():
-                row = connection.execute("SELECT code FROM items WHERE id = ?", (id,)).fetchone()
-                if row is None:
+            old = {item.id: item for item in self._items(connection, list(entries))}
+            for id in entries:
+                if id not in old:
                     raise UnknownItemError(f"no item has the id {id}", "nothing was changed")
-                rows[id] = entry, row[0]
             # names may be swapped: meanwhile an item's name is its id, which is not text
             connection.executemany(
-                "UPDATE items SET file_name = id WHERE id = ?", ((id,) for id in rows)
+                "UPDATE items SET file_name = id WHERE id = ?", ((id,) for id in entries)
             )
             try:
-                self._replace(rows)
+                new = [Item(id, entry, old[id].code) for id, entry in entries.items()]
+                self._replace(list(old.values()), new)
             except sqlite3.IntegrityError as error:
                 raise InputError(
                     "a new file name is another item's, or twice among them", "nothing was changed"
@@ -94,20 +94,25 @@ class Writer:
 
     def remove(self, ids: Sequence[int]) -> int:
         """Remove items, and return how many were there."""
-        gone = []
         with self._session.transaction() as connection:
-            for id in dict.fromkeys(map(int, ids)):
-                if connection.execute("DELETE FROM items WHERE id = ?", (id,)).rowcount:
-                    gone.append(id)
+            gone = self._items(connection, list(map(int, ids)))
+            connection.executemany("DELETE FROM items WHERE id = ?", ((item.id,) for item in gone))
             if gone:
-                self._session.edited(gone, removed=len(gone))
+                self._session.edited(gone, [])
         return len(gone)
 
-    def _replace(self, rows: Mapping[int, tuple[Entry, bytes]]) -> None:
-        if rows:
-            each = (encode_row(id, entry, code) for id, (entry, code) in rows.items())
-            self._session.connection.executemany(_REPLACE, ((*row[1:], row[0]) for row in each))
-            self._session.edited(rows, [entry for entry, _ in rows.values()])
+    def _items(self, connection: sqlite3.Connection, ids: Sequence[int]) -> list[Item]:
+        """Return those of some items that are there, as they are before a change."""
+        return list(map(decode_item, fetch(connection, self._session.state.version, ids).values()))
+
+    def _find(self, connection: sqlite3.Connection, entry: Entry) -> int | None:
+        return find_name(connection, self._session.state.version, entry.file_name)
+
+    def _replace(self, old: Sequence[Item], new: Sequence[Item]) -> None:
+        if new:
+            each = (encode_row(*item) for item in new)
+            self._session.connection.executemany(REPLACE, ((*row[1:], row[0]) for row in each))
+            self._session.edited(old, new)
 
     def _checked(self, codes: Codes, entries: Sequence[Entry]) -> Codes:
         codes = check_packed(np.asarray(codes), self._bits)
@@ -116,13 +121,6 @@ class Writer:
                 f"{len(codes):,} codes came with {len(entries):,} entries", "give one each"
             )
         return codes
-
-
-def _find(connection: sqlite3.Connection, entry: Entry) -> int | None:
-    found = connection.execute(
-        "SELECT id FROM items WHERE file_name = ?", (encode_text(entry.file_name),)
-    ).fetchone()
-    return None if found is None else int(found[0])
 
 
 def _repeated(entries: Sequence[Entry]) -> str:

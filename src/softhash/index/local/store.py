@@ -12,18 +12,21 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
 from softhash.codes import Codes, check_packed, row_bytes
-from softhash.errors import UnknownItemError, UsageError
+from softhash.errors import IndexDamagedError, UnknownItemError, UsageError
 from softhash.index.items import Entry, Filter, Item, Near
 from softhash.index.local import _layout
 from softhash.index.local._columns import in_records
+from softhash.index.local._database import ITEMS
+from softhash.index.local._items import fetch, find_content, find_name, walk
 from softhash.index.local._reader import Reader
-from softhash.index.local._rows import decode_entry, decode_item, encode_text
+from softhash.index.local._rows import Row, decode_entry, decode_item
 from softhash.index.local._verify import verify
 from softhash.index.local._writer import Writer
 from softhash.index.store import EVERYTHING, Meta
@@ -60,7 +63,7 @@ class LocalStore:
         Opening for writing completes what a crash interrupted, drops incomplete records, and makes
         .bin files again that were deleted.
         """
-        return cls(location, _layout.read_bits(Path(location)), writable=writable)
+        return cls(location, _layout.read_about(Path(location)).bits, writable=writable)
 
     def close(self) -> None:
         """Close files, lock and connections; may be called twice."""
@@ -122,11 +125,26 @@ class LocalStore:
 
     def get(self, ids: Sequence[int]) -> list[Item]:
         """Fetch items in the order asked for; raise UnknownItemError for one that is not there."""
-        rows = self._reader.fetch(ids)
+        rows = self._fetch(ids)
         for id in ids:
             if id not in rows:
+                self._check_gone(id)
                 raise UnknownItemError(f"no item has the id {id}", "was it removed?")
         return [decode_item(rows[id]) for id in ids]
+
+    def _fetch(self, ids: Sequence[int]) -> dict[int, Row]:
+        with self._reader.items() as items:
+            return fetch(*items, ids)
+
+    def _check_gone(self, id: int) -> None:
+        """Raise IndexDamagedError where only the row of an item is gone."""
+        before = self._reader.snapshot().state
+        if not 0 <= id < before.slots:
+            return
+        with suppress(UnknownItemError):
+            self.codes([id])
+            if not self._fetch([id]) and self.version == before.change:
+                raise _lost(self._folder, f"item {id} is")
 
     def codes(self, ids: Sequence[int]) -> Codes:
         """Read codes in place, in the order asked for; raise UnknownItemError as `get` does."""
@@ -136,20 +154,14 @@ class LocalStore:
 
     def find_names(self, file_names: Sequence[str]) -> dict[str, int]:
         """Look up ids by file name; names that are not there are left out."""
-        query = "SELECT id FROM items WHERE file_name = ?"
-        with self._reader.connection() as connection:
-            rows = {
-                name: connection.execute(query, (encode_text(name),)).fetchone()
-                for name in file_names
-            }
-        return {name: row[0] for name, row in rows.items() if row is not None}
+        with self._reader.items() as items:
+            found = {name: find_name(*items, name) for name in file_names}
+        return {name: id for name, id in found.items() if id is not None}
 
     def find_content(self, sha256: str) -> int | None:
         """Look up the lowest id of a file with that content."""
-        query = "SELECT min(id) FROM items WHERE sha256 = ? AND sha256 <> ''"
-        with self._reader.connection() as connection:
-            (found,) = connection.execute(query, (sha256,)).fetchone()
-        return None if found is None else int(found)
+        with self._reader.items() as items:
+            return find_content(*items, sha256)
 
     def search(
         self,
@@ -170,26 +182,29 @@ class LocalStore:
 
     def items(self, *, after: int = -1, limit: int = 100, where: Filter = EVERYTHING) -> list[Item]:
         """Return up to `limit` items with ids above `after`, in id order."""
+        seen = -1
         while True:
             ids = self._reader.steady(lambda now: now.find(after, limit, where))
-            rows = self._reader.fetch(ids)
-            if len(rows) == len(ids):  # otherwise some were removed meanwhile
+            rows = self._fetch(ids)
+            if len(rows) == len(ids):
                 return [decode_item(rows[id]) for id in ids]
+            if (now := self.version) == seen:  # otherwise some were removed meanwhile
+                raise _lost(self._folder, f"{len(ids) - len(rows):,} items are")
+            seen = now
 
     def scan(self) -> Iterator[tuple[int, Entry]]:
         """Iterate over all entries in id order, in bounded memory."""
-        after = -1
+        before, count, after = self._reader.snapshot().state, 0, -1
         while True:
-            with self._reader.connection() as connection:
-                rows = connection.execute(
-                    "SELECT id, file_name, labels, size, modified, sha256, x'' FROM items "
-                    "WHERE id > ? ORDER BY id LIMIT ?",
-                    (after, WALKED_AT_ONCE),
-                ).fetchall()
+            with self._reader.items() as items:
+                rows = walk(*items, after, WALKED_AT_ONCE)
             yield from ((row[0], decode_entry(row)) for row in rows)
+            count += len(rows)
             if len(rows) < WALKED_AT_ONCE:
-                return
+                break
             after = rows[-1][0]
+        if count != before.items and self.version == before.change:
+            raise _lost(self._folder, f"{before.items - count:,} of {before.items:,} items are")
 
     def labels(self) -> dict[str, int]:
         """Count the items of every label that some item has, sorted by name."""
@@ -198,3 +213,10 @@ class LocalStore:
     def verify(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
         """Check every byte, and return one line for each problem."""
         return verify(self._folder, self._reader, progress)
+
+
+def _lost(folder: Path, what: str) -> IndexDamagedError:
+    return IndexDamagedError(
+        f"{folder / ITEMS} is damaged: {what} missing",
+        "copy it from a backup, or make the index again",
+    )

@@ -38,6 +38,7 @@ class Collection:
         self._name = address.collection
         self.writes, self._seen = 0, -1  # writes made, and those that reads are sure to see
         self._changed = 0
+        self._left_out: frozenset[str] = frozenset()  # fields that this collection does not have
 
     @classmethod
     def connect(cls, address: Address) -> Self:
@@ -62,7 +63,9 @@ class Collection:
 
     def load(self) -> Meta:
         """Read its metadata, and get it ready to be searched."""
-        meta = _rows.read_meta(self.address, self.describe())
+        description = self.describe()
+        meta = _rows.read_meta(self.address, description)
+        self._left_out = frozenset(() if _rows.has_uploaded(description) else [_rows.UPLOADED])
         with answering(self.address):
             state = self._client.get_load_state(self._name, **_SHORT)["state"]
             if getattr(state, "name", "") != "Loaded":
@@ -104,7 +107,7 @@ class Collection:
         self.writes += 1
         with answering(self.address):
             for start in range(0, len(rows), WRITE_ROWS):
-                part = list(rows[start : start + WRITE_ROWS])
+                part = [self._kept(row) for row in rows[start : start + WRITE_ROWS]]
                 self._client.upsert(self._name, part, **RETRIES)
 
     def delete(self, ids: Sequence[int]) -> None:
@@ -126,7 +129,7 @@ class Collection:
             found = self._client.query(
                 self._name,
                 filter=expression,
-                output_fields=list(fields),
+                output_fields=[field for field in fields if field not in self._left_out],
                 consistency_level=consistency,
                 **RETRIES,
             )
@@ -192,6 +195,9 @@ class Collection:
                 width = min(4 * width, IDS)
             elif len(part) > 2 * size:
                 width = max(width // 2, 1)
+
+    def _kept(self, row: Row) -> Row:
+        return {field: value for field, value in row.items() if field not in self._left_out}
 
     def _read(self, ask: Callable[[str], Answer], *, old: bool = False) -> Answer:
         writes = self.writes  # one that happens meanwhile may be missed by this read

@@ -11,9 +11,10 @@ from softhash.index.milvus._address import Address
 from softhash.index.milvus._server import pymilvus
 from softhash.index.store import Meta
 
-FORMAT, FORMAT_VERSION = "softhash index", 1
+FORMAT, FORMAT_VERSION = "softhash index", 2
 ROOT, CHANGED = "softhash.root", "softhash.changed"  # properties: what may change later
-ENTRY_FIELDS = ["id", "file_name", "labels", "size", "modified", "sha256"]
+UPLOADED = "uploaded"  # collections of format version 1 have no such field
+ENTRY_FIELDS = ["id", "file_name", "labels", "size", "modified", "sha256", UPLOADED]
 ITEM_FIELDS = [*ENTRY_FIELDS, "code"]
 MAX_TEXT_BYTES, MAX_LABELS = 65_535, 4_096  # limits of Milvus
 KINDS = {
@@ -24,6 +25,7 @@ KINDS = {
     "size": "INT64",
     "modified": "INT64",
     "sha256": "VARCHAR",
+    UPLOADED: "BOOL",
 }
 
 
@@ -82,12 +84,20 @@ def read_changed(description: Mapping[str, Any]) -> int:
     return int(_property(description, CHANGED, "0"))
 
 
+def has_uploaded(description: Mapping[str, Any]) -> bool:
+    """Return whether there is a field for `Entry.uploaded`."""
+    return any(field["name"] == UPLOADED for field in description["fields"])
+
+
 def wrong_fields(description: Mapping[str, Any], bits: int) -> list[str]:
-    """Name each field that is not as `schema` makes it."""
+    """Name each field that is not as `schema` makes it; `uploaded` may be missing."""
     found = {field["name"]: field for field in description["fields"]}
+    kinds = (
+        KINDS if UPLOADED in found else {name: KINDS[name] for name in KINDS if name != UPLOADED}
+    )
     wrong = [
         f"the field {name} is missing or not of type {kind}"
-        for name, kind in KINDS.items()
+        for name, kind in kinds.items()
         if name not in found or getattr(found[name]["type"], "name", "") != kind
     ]
     if not wrong and int(found["code"]["params"]["dim"]) != 8 * row_bytes(bits):
@@ -139,7 +149,12 @@ def encode_rows(ids: Sequence[int], codes: Codes, entries: Sequence[Entry]) -> l
 def decode_entry(row: Mapping[str, Any]) -> Entry:
     """Read an entry from a row."""
     return Entry(
-        row["file_name"], tuple(row["labels"]), row["size"], row["modified"], row["sha256"]
+        row["file_name"],
+        tuple(row["labels"]),
+        row["size"],
+        row["modified"],
+        row["sha256"],
+        uploaded=bool(row.get(UPLOADED)),
     )
 
 

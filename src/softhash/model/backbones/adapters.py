@@ -16,7 +16,10 @@ _AUXILIARY = ("aux1", "aux2", "AuxLogits")
 
 
 def adapted(name: str, *, pretrained: bool) -> tuple[BackboneSpec, nn.Module]:
-    """Make the model `timm:NAME` or `torchvision:NAME` without its classifier, and its spec."""
+    """Make the model `timm:NAME` or `torchvision:NAME` without its classifier, and its spec.
+
+    Pre-trained weights are downloaded and checked by those packages, by their own rules.
+    """
     package, _, model = name.partition(":")
     make = {"timm": _timm, "torchvision": _torchvision}[package]
     return make(_imported(package), model, pretrained)

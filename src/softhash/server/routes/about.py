@@ -3,9 +3,10 @@
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from softhash.server import limits as bounds
+from softhash.server.json_response import Json
 from softhash.server.openapi import problems
 from softhash.server.prometheus import MEDIA_TYPE
 from softhash.server.schemas import About, Health
@@ -19,7 +20,7 @@ async def health(request: Request) -> Response:
     """Return that the server and its index answer."""
     service = get_service(request)
     items = await service.searches.run(len, service.index)
-    return JSONResponse({"status": "ok", "items": items})
+    return Json({"status": "ok", "items": items})
 
 
 @router.get("/api/v1/index", response_model=About, responses=problems(503))
@@ -28,7 +29,7 @@ async def about(request: Request) -> Response:
     service = get_service(request)
     version = await service.version()
     found = await service.about.get(version, service.searches, lambda: _about(service))
-    return JSONResponse(found)
+    return Json(found)
 
 
 def _about(service: Service) -> dict[str, Any]:

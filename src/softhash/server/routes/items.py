@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi import Path as InPath
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from softhash.errors import ImageError, InputError, UnknownItemError
+from softhash.server.json_response import Json
 from softhash.server.limits import MAX_ID, Width
 from softhash.server.openapi import problems
 from softhash.server.problems import Problem
@@ -25,7 +26,7 @@ CACHE_CONTROL = "private, max-age=300"
 async def items(request: Request, wanted: Annotated[Browse, Query()]) -> Response:
     """List items in the order of their ids, page by page."""
     service = get_service(request)
-    return JSONResponse(await service.searches.run(_page, service, wanted))
+    return Json(await service.searches.run(_page, service, wanted))
 
 
 def _page(service: Service, wanted: Browse) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def _page(service: Service, wanted: Browse) -> dict[str, Any]:
 async def item(request: Request, id: ItemId) -> Response:
     """Fetch an item."""
     service = get_service(request)
-    return JSONResponse(item_view(await service.searches.run(service.index.get, id), service.shows))
+    return Json(item_view(await service.searches.run(service.index.get, id), service.shows))
 
 
 @router.get(

@@ -1,8 +1,9 @@
 """The quality report of an index."""
 
 from fastapi import APIRouter, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
+from softhash.server.json_response import Json
 from softhash.server.openapi import problems
 from softhash.server.quality import quality
 from softhash.server.schemas import Quality
@@ -17,4 +18,4 @@ async def report(request: Request) -> Response:
     service = get_service(request)
     version = await service.version()
     found = await service.report.get(version, service.pictures, lambda: quality(service.index))
-    return JSONResponse(found)
+    return Json(found)

@@ -4,8 +4,9 @@ import time
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
+from softhash.server.json_response import Json
 from softhash.server.openapi import FORM, UPLOAD, problems
 from softhash.server.routes.items import ItemId
 from softhash.server.schemas import Answer, Encoding, Ranking, SearchForm
@@ -40,9 +41,9 @@ async def encode(request: Request, image: Annotated[UploadFile, File()]) -> Resp
     service = get_service(request)
     code, likely = await service.pictures.run(service.encode, await image.read())
     answer = {"code": code.hex(), "bits": service.bits, "model": service.model}
-    return JSONResponse(answer | ({"likely": likely} if likely else {}))
+    return Json(answer | ({"likely": likely} if likely else {}))
 
 
 def _timed(answer: dict[str, Any], started: float) -> Response:
     answer["took_ms"] = round(1000 * (time.perf_counter() - started), 3)
-    return JSONResponse(answer)
+    return Json(answer)

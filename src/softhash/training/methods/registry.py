@@ -93,7 +93,7 @@ def is_shallow(method: str | type[Method]) -> bool:
     return kind is not None and issubclass(kind, Shallow)
 
 
-def create(method: str | type[Method], bits: int, classes: int, **settings: Any) -> Method:
+def create(method: str | type[Method], bits: int, classes: int, /, **settings: Any) -> Method:
     """Build a method with its own settings.
 
     Args:
@@ -102,7 +102,7 @@ def create(method: str | type[Method], bits: int, classes: int, **settings: Any)
         classes: columns of the labels.
         settings: the method's own; a text such as "5/q" is in terms of the bits.
 
-    >>> create("idhn", bits=48, classes=20).settings()["alpha"] == 5 / 48
+    >>> create("idhn", 48, 20).settings()["alpha"] == 5 / 48
     True
 
     """
