@@ -54,6 +54,15 @@ def test_truncated_file_is_named(folder, name, writable):
         pass
 
 
+@pytest.mark.parametrize("writable", [False, True])
+def test_text_that_is_no_text_is_damage(folder, writable):
+    with contextlib.closing(sqlite3.connect(folder / "items.sqlite")) as connection:
+        connection.execute("UPDATE state SET root = CAST(x'2ffe' AS TEXT)")
+        connection.commit()
+    with pytest.raises(IndexDamagedError, match="sqlite"), opened(folder, writable=writable):
+        pass
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_emptied_file_is_named(folder, name):
     os.truncate(folder / name, 0)

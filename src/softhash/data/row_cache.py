@@ -265,9 +265,9 @@ def _open_index(path: Path) -> tuple[sqlite3.Connection, dict[bytes, int]]:
         return index, rows
     except sqlite3.DatabaseError as error:
         index.close()
-        blameless = isinstance(error, sqlite3.OperationalError)  # it is locked, or the disk is full
-        if blameless and error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
-            raise
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # of SQLite, not Python
+        if isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR:
+            raise  # it is locked, or the disk is full
         path.unlink()  # no database, a damaged one, or another's: nothing in it counts
         return _open_index(path)
 

@@ -115,13 +115,18 @@ def connect_to_read(folder: Path) -> tuple[sqlite3.Connection, bool]:
         return connection, False
     except sqlite3.OperationalError as error:
         connection.close()
-        code = error.sqlite_errorcode
+        code = _error_code(error)
         if (code & 0xFF not in NOT_CREATED and code not in NOT_CREATED) or log_size(folder):
             raise
     except BaseException:
         connection.close()
         raise
     return _connect(folder, "mode=ro&immutable=1"), True
+
+
+def _error_code(error: sqlite3.Error) -> int:
+    """Return SQLite's number of an error; Python raises some itself, for text that is none."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
 
 
 def log_size(folder: Path) -> int:
@@ -223,7 +228,7 @@ def explain(folder: Path, error: sqlite3.Error) -> SofthashError:
         if "closed" in str(error):
             return UsageError(f"the index {folder} was closed", "open it again")
         return InputError(f"{path} does not take these values: {error}")
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    code = _error_code(error)
     if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return IndexBusyError(f"{path} is in use by another process", "try again")
     corrupt = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
