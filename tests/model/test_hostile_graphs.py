@@ -176,6 +176,15 @@ def test_bytes_that_readers_could_take_for_different_things_are_refused(extra, m
         check_graph(model().SerializeToString() + extra, "g")
 
 
+@pytest.mark.parametrize("place", [b"\x12\x01n", b"\n\x08features\x12"])
+def test_names_at_the_ends_are_text(place):
+    graph = model().SerializeToString()
+    assert place in graph
+    spoiled = graph.replace(place, place[:2] + b"\xff" + place[3:])
+    with pytest.raises(InputError, match="cut short or damaged"):
+        OnnxEngine(spoiled, CONFIG)
+
+
 def test_the_runtimes_own_format_is_not_tried():
     """Bytes that are ONNX to us must not be something else to the runtime."""
     disguised = field(2, b"..ORTM") + model().SerializeToString()

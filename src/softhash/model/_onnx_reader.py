@@ -148,7 +148,7 @@ _NODE = _fields(
 
 _DIMENSION = _fields(
     (1, VARINT, _Field("dim_value")),
-    (2, LENGTH, _Field("dim_param")),
+    (2, LENGTH, _Field("dim_param", read=_text)),
 )
 _SHAPE = _fields(
     (1, LENGTH, _Field("dim", many=True, read=_message("dimension", _DIMENSION))),
@@ -161,7 +161,7 @@ _TYPE = _fields(
     (1, LENGTH, _Field("tensor_type", read=_message("type", _TENSOR_TYPE))),
 )
 _VALUE = _fields(
-    (1, LENGTH, _Field("name")),
+    (1, LENGTH, _Field("name", read=_text)),
     (2, LENGTH, _Field("type", read=_message("type", _TYPE))),
     (3, LENGTH, _Field("doc_string")),
 )
