@@ -6,6 +6,7 @@ from serving import is_problem, jpeg
 
 from softhash.errors import IndexDamagedError
 from softhash.index.items import Entry
+from softhash.server.problems import build_problem
 
 
 def charset_form(charset, label):
@@ -56,3 +57,10 @@ def test_folders_of_the_server_are_not_shown(client, index, monkeypatch, caplog)
     assert told["detail"] == "codes.bin is damaged, below the folder"
     assert told["hint"] == "see the index"
     assert str(place) in caplog.text
+
+
+def test_the_name_of_an_index_is_not_looked_for_within_words():
+    error = IndexDamagedError("/srv/ix/codes.bin has 9 pixels", "see /srv/ix and /srv/ix2")
+    problem = build_problem(error, {"ix": "the index", "/srv/ix": "the index"})
+    assert problem.detail == "codes.bin has 9 pixels"
+    assert problem.hint == "see the index and /srv/ix2"

@@ -11,7 +11,7 @@ from softhash.server.tokens import TokenCheck
 
 @pytest.mark.parametrize("token", ["a", "fifteen letters", "e" * 15])
 def test_a_short_token_is_refused(index, token):
-    with pytest.raises(UsageError, match="16 or more"):
+    with pytest.raises(UsageError, match="fewer than 16"):
         create_app(index, writable=True, token=token)
 
 

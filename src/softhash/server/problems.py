@@ -99,13 +99,23 @@ def build_problem(error: SofthashError, folders: Mapping[str, str]) -> Problem:
     """
     status, kind = next((s, k) for known, s, k in _STATUSES if isinstance(error, known))
     hint = _HINTS.get(type(error), error.hint)
-    detail, hint = (_without(folders, text) for text in (error.detail, hint))
+    detail, hint = (without_folders(text, folders) for text in (error.detail, hint))
     return Problem(status, kind, detail, hint, RETRY if status == 503 else None)
 
 
-def _without(folders: Mapping[str, str], text: str) -> str:
+def without_folders(text: str, folders: Mapping[str, str]) -> str:
+    """Return a text without paths of the server; the name of a folder alone may be any word.
+
+    >>> without_folders("/data/ix/codes.bin is damaged, below /data/ix", {"/data/ix": "the index"})
+    'codes.bin is damaged, below the index'
+    >>> without_folders("it has 9 pixels", {"ix": "the index"})
+    'it has 9 pixels'
+    """
     for folder in sorted(folders, key=len, reverse=True):
-        text = text.replace(f"{folder}/", "").replace(folder, folders[folder])
+        if "/" in folder or "\\" in folder:
+            path = rf"(?<![\w./\\-]){re.escape(folder)}"
+            text = re.sub(rf"{path}[/\\]", "", text)
+            text = re.sub(rf"{path}(?![\w-])", lambda _: folders[folder], text)  # noqa: B023
     return text
 
 

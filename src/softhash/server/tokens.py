@@ -57,8 +57,8 @@ def _checked(token: str | None) -> str:
         raise UsageError("a server that may be written to needs a token", "give one")
     if len(token) < MIN_TOKEN:
         raise UsageError(
-            f"a token of {len(token)} characters is too easy to guess",
-            f"give {MIN_TOKEN} or more, or none: then one is made",
+            f"a token of fewer than {MIN_TOKEN} characters is too easy to guess",
+            "give a longer one, or none: then one is made",
         )
     if not (token.isascii() and token.isprintable()) or " " in token:
         raise UsageError("the token has characters that a header cannot hold", "give plain ASCII")
