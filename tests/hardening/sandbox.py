@@ -8,6 +8,7 @@ import resource
 import selectors
 import signal
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -242,6 +243,19 @@ def in_scratch() -> Iterator[Path]:
             yield Path(folder)
         finally:
             os.chdir(before)
+
+
+def run_alone(command: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
+    """Run a command of this package; a process that has computed with torch cannot fork for it."""
+    return subprocess.run(
+        [sys.executable, "-m", f"tests.hardening.{command}", *map(str, arguments)],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 def in_child(act: Callable[[], object]) -> None:
