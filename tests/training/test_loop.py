@@ -7,6 +7,7 @@ import sys
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import load, save
 from torch import nn
 
 from softhash import InputError, UsageError
@@ -90,34 +91,28 @@ def test_the_log_of_a_resumed_run_has_each_epoch_once(tmp_path, late):
     assert [figures["epoch"] for figures in again.log] == [1, 2, 3, 4]
 
 
+def saved_checkpoint(folder):
+    path = folder / "checkpoint.safetensors"
+    run = fresh()
+    train(run, RECIPE, *toy_set())
+    save_checkpoint(path, run, RECIPE)
+    with safe_open(path, "pt") as file:
+        return path, load(path.read_bytes()), file.metadata()
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("step", "-1"), ("step", "x"), ("recipe", "[]"), ("log", "{}"), ("log", '[{"epoch": "1"}]')],
 )
 def test_a_checkpoint_whose_header_makes_no_sense_is_refused(tmp_path, name, value):
-    from safetensors.torch import load, save
-
-    path = tmp_path / "checkpoint.safetensors"
-    run = fresh()
-    train(run, RECIPE, *toy_set())
-    save_checkpoint(path, run, RECIPE)
-    with safe_open(path, "pt") as file:
-        header = file.metadata()
-    path.write_bytes(save(load(path.read_bytes()), header | {name: value}))
+    path, tensors, header = saved_checkpoint(tmp_path)
+    path.write_bytes(save(tensors, header | {name: value}))
     with pytest.raises(InputError, match="cannot be read as a checkpoint"):
         load_checkpoint(path, fresh(), RECIPE)
 
 
 def test_a_checkpoint_with_a_tensor_of_another_shape_is_refused(tmp_path):
-    from safetensors.torch import load, save
-
-    path = tmp_path / "checkpoint.safetensors"
-    run = fresh()
-    train(run, RECIPE, *toy_set())
-    save_checkpoint(path, run, RECIPE)
-    with safe_open(path, "pt") as file:
-        header = file.metadata()
-    tensors = load(path.read_bytes())
+    path, tensors, header = saved_checkpoint(tmp_path)
     tensors["network.1.bias"] = tensors["network.1.bias"][:1].clone()  # it would be broadcast
     path.write_bytes(save(tensors, header))
     with pytest.raises(InputError, match=r"network\.1\.bias has another shape"):

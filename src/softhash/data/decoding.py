@@ -180,8 +180,10 @@ def _opened(source: ImageSource, max_pixels: int) -> Iterator[tuple[Image.Image,
     # Decoders meet bad bytes with OSError, SyntaxError, ValueError, struct.error, zlib.error,
     # EOFError, IndexError, MemoryError and more: what a file can provoke is not enumerable.
     except Exception as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise ImageError(f"{name} cannot be opened: {reason}") from error
+        of_system = getattr(error, "strerror", None)
+        reason = of_system or str(error) or type(error).__name__
+        hint = "" if of_system else "is it complete? Copy it again, or save it anew in a viewer"
+        raise ImageError(f"{name} cannot be opened: {reason}", hint) from error
 
 
 def _check_pixels(name: str, size: tuple[int, int], max_pixels: int) -> None:
