@@ -277,11 +277,18 @@ def test_number_too_large_for_the_items_is_refused(folder):
         assert len(store) == 298
 
 
-def test_verify_sees_a_name_that_leads_nowhere(folder):
-    """Whoever looks such a name up cannot tell it from one that is not there."""
+@pytest.mark.parametrize("field", ["file_name", "sha256"])
+def test_verify_sees_a_name_or_content_that_leads_nowhere(folder, field):
+    """Whoever looks it up cannot tell it from one that is not there."""
+    entry = Entry("123.jpg", ("sea",), sha256="5ea" * 21 + "d")
+    with opened(folder, writable=True) as store:
+        store.revise({123: entry})
+    text = getattr(entry, field).encode()
     path = folder / "items.sqlite"
     data = bytearray(path.read_bytes())
-    for place in [i for i in range(len(data)) if data.startswith(b"123.jpg", i)]:
+    places = [i for i in range(len(data)) if data.startswith(text, i)]
+    assert len(places) == 2  # in the row, and in the index
+    for place in places:
         broken = bytearray(data)
         broken[place] = ord("~")
         path.write_bytes(broken)
