@@ -1,12 +1,33 @@
 """Connections across a fork: none is in use while a process forks, and none is used by the child.
 
 SQLite must not be inside a call at a fork, for its mutexes would stay locked in the child. Nor may
-a child use a connection of its parent, for locks on files belong to one process.
+a child use a connection of its parent, for locks on files belong to one process. No other lock may
+be held at a fork either; `computed_once` therefore has none.
 """
 
 import os
 import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 from weakref import WeakSet
+
+Value = TypeVar("Value")
+
+
+class computed_once(Generic[Value]):  # noqa: N801, it is used as a decorator
+    """A property that is computed when it is first asked for.
+
+    Up to Python 3.11, `functools.cached_property` computes under a lock that all instances share: a
+    child that is forked meanwhile would wait for it forever.
+    """
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self._compute, self._name, self.__doc__ = compute, compute.__name__, compute.__doc__
+
+    def __get__(self, instance: object, owner: type) -> Value:
+        """Compute the value, and keep it where the next look finds it first."""
+        value = instance.__dict__[self._name] = self._compute(instance)
+        return value
 
 
 class ForkAware:

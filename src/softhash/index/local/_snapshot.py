@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from softhash.index.items import Filter, Near
 from softhash.index.local._columns import Ids
 from softhash.index.local._database import State
 from softhash.index.local._filter_cache import Narrowed
+from softhash.index.local._forks import computed_once
 from softhash.index.local._guard import Guard
 from softhash.index.local._masks import LIVE, Masks, label_mask, positions
 from softhash.index.local._pending import Pending
@@ -128,7 +128,7 @@ class Snapshot:
             raise _unknown(ids[gone])
         return records
 
-    @cached_property
+    @computed_once
     def label_counts(self) -> dict[str, int]:
         """How many items each label has, by name."""
         self._check_labels()
@@ -163,7 +163,7 @@ class Snapshot:
         )
         return any_of if where.any_of else None, none_of
 
-    @cached_property
+    @computed_once
     def _outdated(self) -> Words:
         return label_mask(self.pending.ids, len(self.codes))
 
