@@ -180,8 +180,8 @@ def test_a_missing_tensorboard_is_named_before_any_work(arrays, tmp_path):
         (["scenes", "--backbone", "alexnet", "--size", "62"], 2, "alexnet give at least 63"),
         (["scenes", "--device", "cuda"], 2, "no CUDA device"),
         (["nowhere"], 1, "nowhere does not exist"),
-        ([], 2, "give either DATA, or --features and --labels"),
-        (["--features", "x.npy"], 2, "--features needs --labels"),
+        ([], 2, "give either DATA, or --features"),
+        (["--features", "x.npy"], 1, "x.npy does not exist"),
     ],
 )
 def test_wrong_use_is_named(arguments, code, message, tmp_path):
@@ -202,17 +202,18 @@ def test_rescored_searches_are_evaluated_where_that_is_asked_for(tiny_model, tmp
     scenes.write(tmp_path / "photos", count=60, size=48, workers=1)
     asked = ["evaluate", tiny_model, tmp_path / "photos", "--at", "10,all", "--device", "cpu"]
     plain, report = (
-        json.loads(run(*asked, *more, "--json").stdout) for more in ([], ["--rescore"])
+        json.loads(run(*asked, *more, "--json").stdout) for more in ([], ["--rescore", "bits"])
     )
     assert "metrics_rescored" not in plain
     rescored = report.pop("metrics_rescored")
+    assert report["contract"].pop("rescored") == "asymmetric distance within the first 5,000"
     assert report == plain
     hasher = Hasher.load(tiny_model)
     parts = ImageSet.read(tmp_path / "photos").split("random", seed=0)
     u, codes = hasher.outputs(parts.query), hasher.encode(parts.database)
     sides = u, codes, parts.query.labels, parts.database.labels
     assert rescored == evaluate_rescored(*sides, at=(10, "all")).metrics
-    lines = [line.split() for line in run(*asked, "--rescore").stdout.splitlines()]
+    lines = [line.split() for line in run(*asked, "--rescore", "bits").stdout.splitlines()]
     values = [f"{rescored[name]:.4f}" for name in ("map@10", "map@all")]
     assert ["map,", "rescored", *values] in lines
 

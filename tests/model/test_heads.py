@@ -33,6 +33,23 @@ def test_head_gives_bits_outputs_near_zero_at_the_start(hidden):
     assert all(parameter.grad is not None for parameter in head.parameters())
 
 
+def test_a_linear_path_beside_the_hidden_layer_is_added_before_the_activation():
+    torch.manual_seed(0)
+    head = Head(5, 12, hidden=7, dropout=0.7, skip_dropout=0.6, activation="tanh").eval()
+    x = torch.randn(9, 5)
+    hidden = torch.relu(x @ head.hidden[0].weight.T + head.hidden[0].bias)
+    both = hidden @ head.output.weight.T + head.output.bias + x @ head.skip.weight.T
+    torch.testing.assert_close(head(x), torch.tanh(both))
+    head.train()(torch.ones(2000, 5)).sum().backward()
+    seen = head.skip.weight.grad[0] / 2000  # of what is kept, 1 / 0.4; of 60 % nothing
+    torch.testing.assert_close(seen, torch.ones(5), atol=0.15, rtol=0)
+
+
+@pytest.mark.parametrize("options", [{}, {"hidden": 7}, {"skip_dropout": 0.5}])
+def test_a_head_has_no_linear_path_unless_it_is_asked_for_and_has_a_layer_beside_it(options):
+    assert Head(5, 12, **options).skip is None
+
+
 def test_head_standardises_with_the_train_set():
     features = torch.randn(500, 3, generator=torch.Generator().manual_seed(0)) * 4 + 100
     head = Head(3, 2)
@@ -59,6 +76,7 @@ def test_head_does_not_blow_up_a_feature_that_hardly_varies():
     [
         ({"activation": "tanhh"}, "did you mean 'tanh'"),
         ({"dropout": 1.0}, "dropout is 1.0"),
+        ({"hidden": 3, "skip_dropout": 1.5}, "skip_dropout is 1.5"),
         ({"hidden": -1}, "-1 hidden units"),
         ({"bits": 0}, "not 0"),
         ({"features": 0}, "0 features"),

@@ -65,12 +65,10 @@ def test_outputs_and_features_are_those_of_torch(name, size):
 
 
 @pytest.mark.parametrize("activation", ["cosine", "identity", "softsign", "tanh"])
-@pytest.mark.parametrize("hidden", [0, 7])
-def test_every_activation_and_hidden_layer_is_that_of_torch(activation, hidden):
-    made = Hasher(
-        NAMES[0], bits=12, size=33, weights=None, hidden=hidden, activation=activation, dropout=0.5
-    )
-    hasher = lively(made)
+@pytest.mark.parametrize("head", [{}, {"hidden": 7}, {"hidden": 7, "skip_dropout": 0.6}])
+def test_every_activation_and_every_head_is_that_of_torch(activation, head):
+    options = {"activation": activation, "dropout": 0.5, **head}
+    hasher = lively(Hasher(NAMES[0], bits=12, size=33, weights=None, **options))
     pixels = pictures(4, 33)
     u, _ = OnnxEngine(built(hasher), hasher._config)(pixels)
     assert np.allclose(u, by_torch(hasher, pixels)[0], atol=1e-4)

@@ -250,7 +250,7 @@ def test_fine_tuning_a_shallow_method_raises_before_any_work(images, options):
         lambda: fit(build_hasher(recipe()), images, recipe=chosen, options=options),
     ):
         with pytest.raises(
-            UsageError, match="itq is fitted to features; train it with mode = 'frozen'"
+            UsageError, match="itq learns from fixed features; train it with mode = 'frozen'"
         ):
             attempt()
 

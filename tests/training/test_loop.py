@@ -10,11 +10,11 @@ from safetensors import safe_open
 from safetensors.torch import load, save
 from torch import nn
 
-from softhash import InputError, UsageError
+from softhash import InputError
 from softhash.errors import DivergedError
 from softhash.training.augment import augment
 from softhash.training.checkpoint import load_checkpoint, save_checkpoint
-from softhash.training.loop import check_trainable, make_run, train
+from softhash.training.loop import make_run, train
 from softhash.training.methods import create
 from softhash.training.recipe import Recipe
 from softhash.training.step import Average
@@ -175,13 +175,6 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_is_named():
     features[7] = float("nan")
     with pytest.raises(DivergedError, match=r"the loss is nan at step \d; its batch was"):
         train(fresh(), RECIPE, features, labels)
-
-
-def test_labels_from_which_nothing_can_be_learned_are_refused():
-    with pytest.raises(UsageError, match="too few"):
-        check_trainable(torch.ones(1, 3))
-    with pytest.raises(UsageError, match="same labels"):
-        check_trainable(torch.ones(5, 3))
 
 
 def test_average_is_the_running_mean_and_swaps():

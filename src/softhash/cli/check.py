@@ -63,6 +63,8 @@ def _show(found: "Inspection") -> None:
     _findings(console, "without labels", found.unlabelled if images.classes else [])
     for note in images.notes:
         console.print(f"[yellow]note:[/] {as_markup(note)}")
+    for hint in found.hints:
+        console.print(f"[cyan]hint:[/] {as_markup(hint)}", soft_wrap=True)
 
 
 def _bars(console: "Console", counts: dict[str, int]) -> None:

@@ -28,10 +28,18 @@ def _protocols() -> dict[str, str]:
     return describe()
 
 
-def _methods() -> dict[str, str]:
-    from softhash.training.methods import describe
+def _methods() -> dict[str, dict[str, Any]]:
+    """Describe the methods, and whether each needs labels."""
+    from softhash.training.methods import describe, find_method
 
-    return describe()
+    return {
+        name: {"about": line, "unsupervised": getattr(find_method(name), "unsupervised", False)}
+        for name, line in describe().items()
+    }
+
+
+def _method_line(method: dict[str, Any]) -> str:
+    return f"{method['about']}{' Needs no labels.' if method['unsupervised'] else ''}"
 
 
 def _backbones() -> dict[str, str]:
@@ -82,6 +90,7 @@ KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {
     "models": _models,
     "protocols": _protocols,
 }
+LINES: dict[str, Callable[[dict[str, Any]], str]] = {"methods": _method_line, "models": _model_line}
 
 
 def list_names(
@@ -101,7 +110,7 @@ def list_names(
 
     table = Table.grid(padding=(0, 2))
     for name, about in described.items():
-        line = _model_line(about) if kind == "models" else about
+        line = LINES[kind](about) if kind in LINES else about
         table.add_row(Text(name, "bold"), Text(line, overflow="fold"))  # brackets are not markup
     width = None if Console().is_terminal else PIPE_WIDTH
     Console(highlight=False, width=width).print(table)

@@ -1,4 +1,4 @@
-"""``softhash train``: from a labelled collection, or from embeddings, to a model folder."""
+"""``softhash train``: from a collection, or from embeddings, to a model folder."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +13,7 @@ from softhash.errors import InputError, UsageError
 LOG = "log.jsonl"  # one line per epoch
 
 if TYPE_CHECKING:
+    from softhash.data.image_set import ImageSet
     from softhash.model.hasher import Hasher
     from softhash.training.options import Options
     from softhash.training.recipe import Recipe
@@ -46,7 +47,9 @@ def train(
     features: Annotated[
         Path | None, typer.Option(help="`.npy` of embeddings, instead of DATA.")
     ] = None,
-    labels: Annotated[Path | None, typer.Option(help="`.npy` of their labels.")] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="`.npy` of their labels; some methods need none.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it stopped.")] = False,
     tensorboard: Annotated[
         Path | None, typer.Option(help="A folder for logs of TensorBoard.")
@@ -54,7 +57,7 @@ def train(
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> None:
-    """Learn codes from labels, and save the model."""
+    """Learn codes from labels, or from pictures alone, and save the model."""
     from softhash.model.folder import check_free
     from softhash.training.recipe import Recipe
 
@@ -67,7 +70,7 @@ def train(
     resolved = Recipe.read(recipe, **chosen) if recipe else Recipe.with_defaults(**chosen)
     check_free(output, force=force)
     if (data is None) == (features is None):
-        raise UsageError("give either DATA, or --features and --labels")
+        raise UsageError("give either DATA, or --features")
     with _RunFolder(output, resolved, resume, device, tensorboard) as options:
         if features:
             _train_on_features(output, features, labels, resolved, options, force=force)
@@ -91,27 +94,41 @@ def _train_on_pictures(
     from softhash.data.image_set import ImageSet
     from softhash.training.distributed import rank
     from softhash.training.fit import build_hasher, fit
+    from softhash.training.methods import method_class
+    from softhash.training.train_set import check_labels
 
     images = read_collection(data, format) if rank() == 0 else ImageSet.read(data, format)
-    card: dict[str, Any] = {"data": {"format": images.format, "images": len(images)}}
-    train_set = images
-    if protocol[0] == "all":
-        card["split"] = {"protocol": "all"}
-    else:
-        split = images.split(protocol[0], seed=protocol[1])
-        train_set = split.train
-        for note in split.notes:
-            options.warn(note)
-        card["split"] = {
-            "protocol": split.protocol, "seed": split.seed, "sha256": split.sha256,
-            **{name: len(part) for name, part in split.positions.items()},
-        }  # fmt: skip
+    check_labels(method_class(recipe.method), images.labels)
+    train_set, split = _split(images, protocol, options)
+    card = {"data": {"format": images.format, "images": len(images)}, "split": split}
     hasher = build_hasher(recipe)
     if rank() == 0:
         what = f"{recipe.method}, {recipe.bits} bits, on {len(train_set):,} pictures"
         say(f"training {what}{_after(recipe)}")
     fit(hasher, train_set, recipe=recipe, options=options)
-    _save(hasher, output, card | {"settings": recipe.as_dict()}, options, force=force)
+    _save(hasher, output, card, recipe, options, force=force)
+
+
+def _split(
+    images: "ImageSet", protocol: tuple[str, int], options: "Options"
+) -> "tuple[ImageSet, dict[str, Any]]":
+    """Return what is trained on, and what the card has of the split.
+
+    Args:
+        images: the collection; without any label there is nothing to split by.
+        protocol: its name, and the seed.
+        options: who is told what is left out.
+
+    """
+    if protocol[0] != "all" and images.labels.any():
+        split = images.split(protocol[0], seed=protocol[1])
+        for note in split.notes:
+            options.warn(note)
+        own = {"protocol": split.protocol, "seed": split.seed, "sha256": split.sha256}
+        return split.train, own | {name: len(part) for name, part in split.positions.items()}
+    if protocol[0] != "all":
+        options.warn("no picture has a label: there is nothing to split by, all are trained on")
+    return images, {"protocol": "all"}
 
 
 def _after(recipe: "Recipe") -> str:
@@ -133,26 +150,34 @@ def _train_on_features(
     from softhash.data.arrays import read_features, read_labels
     from softhash.training.fit import build_hasher, fit_features
 
-    if labels is None:
-        raise UsageError("--features needs --labels, one row per embedding")
-    values, targets = read_features(features), read_labels(labels)
-    if len(values) != len(targets):
+    values, targets = read_features(features), read_labels(labels) if labels else None
+    if targets is not None and len(values) != len(targets):
         raise InputError(f"{features} has {len(values)} rows and {labels} {len(targets)}")
     if recipe.mode != "frozen":
         raise UsageError("embeddings have no network to fine-tune", "leave --finetune away")
     hasher = build_hasher(recipe, features=values.shape[1])
     fit_features(hasher, values, targets, recipe=recipe, options=options)
-    card = {"data": {"embeddings": len(values)}, "settings": recipe.as_dict()}
-    _save(hasher, output, card, options, force=force)
+    _save(hasher, output, {"data": {"embeddings": len(values)}}, recipe, options, force=force)
 
 
 def _save(
-    hasher: "Hasher", output: Path, card: dict[str, Any], options: "Options", *, force: bool
+    hasher: "Hasher",
+    output: Path,
+    card: dict[str, Any],
+    recipe: "Recipe",
+    options: "Options",
+    *,
+    force: bool,
 ) -> None:
     """Save the model; of several processes, which all have the same, the first does it."""
     from softhash.data.text_files import read_text
+    from softhash.model.card import CODES_WITHOUT_LABELS
     from softhash.training.distributed import rank
+    from softhash.training.methods import method_class
 
+    card |= {"settings": recipe.as_dict()}
+    if method_class(recipe.method).unsupervised:
+        card |= {"codes": CODES_WITHOUT_LABELS}
     if rank() == 0:
         log = options.checkpoint and options.checkpoint.with_name(LOG)
         text = read_text(log) if log and log.exists() else ""  # shallow methods have no epochs

@@ -12,6 +12,9 @@ from softhash.data.image_set import ImageSet
 from softhash.data.loading import Broken, load
 
 TINY = 8  # pixels per side: decoding to it reads every byte of a picture and costs the least
+UNLABELLED = (
+    "no picture has a label: `softhash index` needs none, nor does `softhash train --method itq`"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,11 @@ class Inspection:
         """The names of the pictures without labels."""
         return [self.images.file_names[i] for i in np.flatnonzero(self.images.without_labels)]
 
+    @property
+    def hints(self) -> list[str]:
+        """What can be done about what was found, one line each."""
+        return [] if self.images.labels.any() else [UNLABELLED]
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything that was found, for programs."""
         images, names = self.images, self.images.file_names
@@ -61,6 +69,7 @@ class Inspection:
             "duplicates": [[names[i] for i in group] for group in self.copies],
             "without_labels": self.unlabelled,
             "notes": list(images.notes),
+            "hints": self.hints,
         }
 
 

@@ -11,18 +11,25 @@ LIMITS = (
     "Numbers hold for the data and the split they were measured on."
 )
 
+CODES_FROM_LABELS = "The more labels two pictures share, the nearer their codes."
+CODES_WITHOUT_LABELS = (
+    "The more alike the features of two pictures, the nearer their codes: no labels were used."
+)
+
 
 def write_card(name: str, config: ModelConfig) -> str:
     """Write the card of a model; parts that nobody gave are left out.
 
-    The parts are `config.card`: `summary` and `limits` (text), `data`, `split`, `settings` and
-    `metrics` (mappings; metrics as in a Report, such as `map@5000`). A part of another name becomes
-    a section of that name. Text stands as it is, mappings become tables, sequences lists.
+    The parts are `config.card`: `codes` (what makes two codes near), `summary` and `limits` (text),
+    `data`, `split`, `settings` and `metrics` (mappings; metrics as in a Report, such as
+    `map@5000`). A part of another name becomes a section of that name. Text stands as it is,
+    mappings become tables, sequences lists.
     """
     given = config.as_dict()["card"]  # plain values, whatever they were given as
+    codes = given.pop("codes", CODES_FROM_LABELS)
     summary = given.pop("summary", None)
     limits = given.pop("limits", None)
-    parts = [f"# {name}", _what(config)]
+    parts = [f"# {name}", f"{_what(config)} {codes}"]
     parts += [str(summary)] if summary else []
     parts += [_section("Classes", config.classes)] if config.classes else []
     for key in ("data", "split", "settings", "metrics"):
@@ -40,10 +47,7 @@ def _what(config: ModelConfig) -> str:
         if config.backbone
         else f"features of {config.features} numbers"
     )
-    return (
-        f"A softhash model: binary codes of {config.bits} "
-        f"bits from {source}. The more labels two pictures share, the nearer their codes."
-    )
+    return f"A softhash model: binary codes of {config.bits} bits from {source}."
 
 
 def _usage(name: str, config: ModelConfig) -> str:

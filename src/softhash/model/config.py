@@ -29,11 +29,21 @@ class HeadOptions(TypedDict, total=False):
     hidden: int
     dropout: float
     feature_dropout: float
+    skip_dropout: float
     activation: str
     lift: str
     embedding: int
     words: int
     seed: int
+
+
+def check_dropout(dropout: float, feature_dropout: float, skip_dropout: float) -> None:
+    """Raise unless a network can be trained with these; a path that drops everything is none."""
+    for share in (dropout, feature_dropout):
+        if not 0 <= share < 1:
+            raise UsageError(f"dropout is {share}", "give a share of 0 or more, below 1")
+    if not 0 <= skip_dropout <= 1:
+        raise UsageError(f"skip_dropout is {skip_dropout}", "give a share from 0 to 1")
 
 
 def check_words(words: int, bits: int) -> None:
@@ -55,9 +65,10 @@ class ModelConfig:
         features: numbers the backbone gives, or the model takes, for each picture.
         size: side of the pictures that the backbone takes, 0 without one.
         mean, std: what its weights expect, of pixel values of 0 to 255.
-        hidden, dropout, feature_dropout, activation, lift: the head's settings, see
+        hidden, dropout, feature_dropout, skip_dropout, activation, lift: the head's settings, see
             `softhash.model.heads.Head`.
         embedding, words: of a head that quantises, 0 for one whose signs are the code.
+        lengths: the numbers of first bits that were trained as codes of their own, if any.
         seed: what the initial weights were drawn with.
         classes: the labels it was trained on.
         card: what the trainer wrote about the model, see `softhash.model.card`.
@@ -74,10 +85,12 @@ class ModelConfig:
     hidden: int = 0
     dropout: float = 0.0
     feature_dropout: float = 0.0
+    skip_dropout: float = 1.0
     activation: str = "softsign"
     lift: str = "relu"
     embedding: int = 0
     words: int = 0
+    lengths: tuple[int, ...] = ()
     seed: int = 0
     classes: tuple[str, ...] = ()
     card: Mapping[str, Any] = field(default_factory=dict)
@@ -96,9 +109,11 @@ class ModelConfig:
             check_words(self.words, self.bits)
 
     def _check_numbers(self) -> None:
-        for share in (self.dropout, self.feature_dropout):
-            if not 0 <= share < 1:
-                raise UsageError(f"dropout is {share}", "give a share of 0 or more, below 1")
+        check_dropout(self.dropout, self.feature_dropout, self.skip_dropout)
+        for length in self.lengths:
+            if type(length) is not int or not 1 <= length <= self.bits:
+                hint = f"give whole numbers from 1 to {self.bits}"
+                raise UsageError(f"lengths has {reprlib.repr(length)}", hint)
         for name, (least, most) in _RANGES.items():
             least = 1 if name == "size" and self.backbone else least
             if not least <= getattr(self, name) <= most:
@@ -177,7 +192,7 @@ class ModelConfig:
                     raise InputError(f"{name}: '{key}' is {shown}", "it is damaged")
             if unknown := [key for key in content if key not in _KINDS]:
                 raise UsageError(f"it has {reprlib.repr(unknown[0])}", "is it of a newer version?")
-            lists = {key: tuple(content[key]) for key in ("mean", "std", "classes")}
+            lists = {key: tuple(content[key]) for key in ("mean", "std", "lengths", "classes")}
             return cls(**{**content, **lists})
         except KeyError as error:
             raise InputError(f"{name} lacks {error}", "it is damaged") from None
@@ -227,7 +242,9 @@ _RANGES = {
     "words": (0, MAX_WIDTH),
     "seed": (-(1 << 63), (1 << 63) - 1),
 }
-_LATER = {"embedding": 0, "words": 0, "feature_dropout": 0.0}  # keys that models have lacked
+_LATER: dict[str, Any] = {  # keys that models have lacked
+    "embedding": 0, "words": 0, "feature_dropout": 0.0, "skip_dropout": 1.0, "lengths": [],
+}  # fmt: skip
 
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "bits": int,
@@ -239,10 +256,12 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "hidden": int,
     "dropout": (int, float),
     "feature_dropout": (int, float),
+    "skip_dropout": (int, float),
     "activation": str,
     "lift": str,
     "embedding": int,
     "words": int,
+    "lengths": list,
     "seed": int,
     "classes": list,
     "card": dict,

@@ -1,7 +1,7 @@
 """From pictures to codes: a backbone and a hash head, trained, saved, loaded, exported."""
 
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
@@ -13,18 +13,20 @@ from softhash.errors import UsageError
 from softhash.files import write_whole
 from softhash.model import encoding
 from softhash.model.config import HeadOptions, ModelConfig
+from softhash.model.described import DescribedModel
 from softhash.model.encoding import Encoded, EncodeOptions
 from softhash.model.engines import Floats
 from softhash.model.folder import GRAPH, LABELS, WEIGHTS, check_free, write_model
 from softhash.model.inputs import Source
 from softhash.model.label_classifier import LabelClassifier
 from softhash.model.lazy_network import LazyNetwork
+from softhash.model.shortening import shorten
 
 if TYPE_CHECKING:
     from softhash.model.network import HashNetwork
 
 
-class Hasher:
+class Hasher(DescribedModel):
     """Maps pictures to binary codes.
 
     A new one has the backbone's pre-trained weights and a head of random numbers; `fit` makes the
@@ -39,8 +41,9 @@ class Hasher:
         weights: where the backbone starts: "default", a file, or None for random numbers.
         head: `hidden`, units of a hidden layer, 0 for none; `dropout`, in training; `activation`,
             what bounds the outputs: softsign, tanh, cosine or identity; `lift`, what comes before
-            the linear layer; `embedding` and `words` for a head that quantises (see
-            `softhash.model.heads`); `seed`, what its random numbers depend on.
+            the linear layer, and `skip_dropout`, of a linear path beside that; `embedding` and
+            `words` for a head that quantises (see `softhash.model.heads`); `seed`, what its random
+            numbers depend on.
 
     """
 
@@ -98,63 +101,26 @@ class Hasher:
         hasher._begin(LazyNetwork(config, weights))
         return hasher
 
+    def shortened(self, bits: int) -> Self:
+        """Return a hasher whose codes are the first bits of these, this one where they are all.
+
+        Raises UsageError where they are not so long, or are indices of codebooks (DQN).
+        """
+        if bits == self.bits:
+            return self
+        hasher = type(self).__new__(type(self))
+        hasher._begin(shorten(self._state, bits))
+        hasher.label_classifier = self.label_classifier
+        return hasher
+
     def _begin(self, state: LazyNetwork, head: HeadOptions | None = None) -> None:
         self._state = state
         self.asked_head = head  # the options given for a head that is not decided yet
-        self.label_classifier: LabelClassifier | None = None  # where training knew names of labels
-
-    @property
-    def _config(self) -> ModelConfig:
-        return self._state.config
+        self.label_classifier = None
 
     def __repr__(self) -> str:
         source = repr(self.backbone) if self.backbone else f"{self._config.features} features"
         return f"Hasher({source}, bits={self.bits}, {len(self.classes)} classes)"
-
-    @property
-    def bits(self) -> int:
-        """Length of the codes."""
-        return self._config.bits
-
-    @property
-    def backbone(self) -> str | None:
-        """Name of the backbone, None for a hasher of features."""
-        return self._config.backbone
-
-    @property
-    def ranking(self) -> str:
-        """What its codes are compared by: `hamming`, or `quantiser` where they are indices."""
-        return self._config.ranking
-
-    def check_hamming(self) -> None:
-        """Raise where the Hamming distance of its codes means nothing."""
-        self._config.check_hamming()
-
-    @property
-    def size(self) -> int | None:
-        """Side of the pictures that the backbone takes; others are resized to it."""
-        return self._config.size or None
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """All settings, as plain values."""
-        return self._config.as_dict()
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The labels it was trained on; empty for an untrained one."""
-        return self._config.classes
-
-    @classes.setter
-    def classes(self, names: Sequence[str]) -> None:
-        if tuple(names) != self.classes:
-            self.label_classifier = None  # it is of other labels
-        self._state.config = replace(self._config, classes=tuple(names))
-
-    @property
-    def identity(self) -> str:
-        """The SHA-256 of its weights: codes of hashers that differ in it are not comparable."""
-        return self._state.identity()
 
     @property
     def network(self) -> "HashNetwork":

@@ -10,7 +10,7 @@ from torch.nn import functional
 from softhash.codes import check_bits
 from softhash.errors import InputError, UsageError, unknown_name
 from softhash.model import quantiser
-from softhash.model.config import LIFTS, check_words
+from softhash.model.config import LIFTS, check_dropout, check_words
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "cosine": torch.cos,  # of spectral hashing: bits alternate along a direction
@@ -58,7 +58,11 @@ class Kernel(nn.Module):
 
 
 class Head(nn.Module):
-    """Standardised features → (lift) → linear → activation.
+    """Standardised features x → (lift) → linear → activation, with a linear path beside the lift.
+
+        u = activation(W·lift(x) + S·x + b)
+
+    The path keeps what a lift that was learned from labels forgets.
 
     Args:
         features: numbers per picture.
@@ -66,6 +70,8 @@ class Head(nn.Module):
         hidden: units of the hidden layer, or anchors of the kernel; 0 leaves both out.
         dropout: share of the hidden units (without them: of the features) dropped in training.
         feature_dropout: share of the standardised features dropped before that.
+        skip_dropout: share of the features dropped on the linear path; 1, and there is no such
+            path. A head without a lift is linear anyway.
         activation: one of `ACTIVATIONS`; what bounds u.
         lift: what comes before the linear layer: `relu`, a hidden layer; `rbf`, a `Kernel`.
 
@@ -86,6 +92,7 @@ class Head(nn.Module):
         hidden: int = 0,
         dropout: float = 0.0,
         feature_dropout: float = 0.0,
+        skip_dropout: float = 1.0,
         activation: str = "softsign",
         lift: str = "relu",
     ) -> None:
@@ -94,28 +101,31 @@ class Head(nn.Module):
             raise unknown_name("activation", activation, ACTIVATIONS)
         if lift not in LIFTS:
             raise unknown_name("lift", lift, LIFTS)
-        for share in (dropout, feature_dropout):
-            if not 0 <= share < 1:
-                raise UsageError(
-                    f"dropout is {share}", "give a share from 0 up to, not including, 1"
-                )
+        check_dropout(dropout, feature_dropout, skip_dropout)
         if features < 1 or hidden < 0:
             raise UsageError(f"a head of {features} features and {hidden} hidden units is none")
         self.activation = activation
-        self.feature_dropout = feature_dropout
+        self.feature_dropout, self.skip_dropout = feature_dropout, skip_dropout
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("scale", torch.ones(features))
         self.hidden = nn.Sequential(*_lifted(lift, features, hidden), nn.Dropout(dropout))
         self.output = nn.Linear(hidden or features, check_bits(bits))
         nn.init.normal_(self.output.weight, std=INITIAL_STD)
         nn.init.zeros_(self.output.bias)
+        self.skip: nn.Linear | None = None
+        if hidden and skip_dropout < 1:
+            self.skip = nn.Linear(features, bits, bias=False)
+            nn.init.normal_(self.skip.weight, std=INITIAL_STD)
 
     def forward(self, features: Tensor) -> Tensor:
         """Map features (n, d) to u (n, bits)."""
         standard = (features - self.mean) / self.scale
         if self.feature_dropout:
             standard = functional.dropout(standard, self.feature_dropout, self.training)
-        return ACTIVATIONS[self.activation](self.output(self.hidden(standard)))
+        u = self.output(self.hidden(standard))
+        if self.skip is not None:
+            u = u + self.skip(functional.dropout(standard, self.skip_dropout, self.training))
+        return ACTIVATIONS[self.activation](u)
 
     @property
     def kernel(self) -> Kernel:

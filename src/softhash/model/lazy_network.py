@@ -2,8 +2,10 @@
 
 import copy
 import os
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -16,13 +18,13 @@ from softhash.model.folder import GRAPH, WEIGHTS, check_part, read_config, read_
 if TYPE_CHECKING:
     from softhash.model.network import HashNetwork
 
-_SAVED = "saved"  # stands for the fingerprint of a network that is as its folder has it
+_SAVED = "saved"  # stands for the fingerprint of a network that is as its files have it
 
 
 class LazyNetwork:
-    """A network, the folder it was loaded from, and the engines that compute with it.
+    """A network, the files it was loaded from, and the engines that compute with it.
 
-    As long as nobody trains the network, weights and graph are those of its folder, and torch is
+    As long as nobody trains the network, weights and graph are those of its files, and torch is
     not imported. Engines are made again when the network has changed.
 
     Args:
@@ -34,8 +36,9 @@ class LazyNetwork:
     def __init__(self, config: ModelConfig, start: str | os.PathLike[str] | None = None) -> None:
         self.config = config
         self._start = start
-        self._folder: Path | None = None
-        self._saved = ""  # the fingerprint that the folder's network has, once it was built
+        self._read: Callable[[str], bytes] | None = None  # a saved model's files, by name
+        self._name = ""  # what errors call them
+        self._saved = ""  # the fingerprint that the saved network has, once it was built
         self._network: HashNetwork | None = None
         self._fingerprint = weights.CachedFingerprint()
         self._engines: dict[str, tuple[tuple[int, str], Engine]] = {}
@@ -46,7 +49,8 @@ class LazyNetwork:
         config = read_config(folder)
         weights.check_shapes(folder / WEIGHTS, config)
         state = cls(config)
-        state._folder = folder.resolve()
+        state._read = partial(read_part, folder.resolve(), config=config)
+        state._name = str(folder.resolve() / WEIGHTS)
         with ThreadPoolExecutor(1) as beside:  # on another core, while the graph is read
             checked = beside.submit(check_part, folder, WEIGHTS, config)
             graph = read_part(folder, GRAPH, config)
@@ -55,16 +59,23 @@ class LazyNetwork:
             checked.result()
         return state
 
+    @classmethod
+    def from_parts(cls, config: ModelConfig, parts: Mapping[str, bytes]) -> Self:
+        """Take weights and graph that are in memory, by the names of their files."""
+        state = cls(config.with_sha256({name: sha256(data) for name, data in parts.items()}))
+        state._read, state._name = parts.__getitem__, "the model's weights"
+        return state
+
     @property
     def network(self) -> "HashNetwork":
         """The torch module, built when it is first asked for."""
         if self._network is None:
-            if self._folder is None:
+            if self._read is None:
                 self._network = weights.build(self.config, self._start)
             else:
-                data = read_part(self._folder, WEIGHTS, self.config)
+                data = self._read(WEIGHTS)
                 self._network = weights.build(self.config)
-                weights.fill(self._network, data, str(self._folder / WEIGHTS))
+                weights.fill(self._network, data, self._name)
                 self._saved = self._fingerprint(self._network)
         return self._network
 
@@ -76,17 +87,17 @@ class LazyNetwork:
 
     def identity(self) -> str:
         """Return the SHA-256 of the weights as they are now."""
-        return self.config.sha256[WEIGHTS] if self._saved_folder() else sha256(self.to_bytes())
+        return self.config.sha256[WEIGHTS] if self._reader() else sha256(self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """Write the weights as safetensors."""
-        folder = self._saved_folder()
-        return read_part(folder, WEIGHTS, self.config) if folder else weights.to_bytes(self.network)
+        read = self._reader()
+        return read(WEIGHTS) if read else weights.to_bytes(self.network)
 
     def graph(self) -> bytes:
         """Write the ONNX graph."""
-        if folder := self._saved_folder():
-            return read_part(folder, GRAPH, self.config)
+        if read := self._reader():
+            return read(GRAPH)
         from softhash.model.onnx_export import to_onnx
 
         network = copy.deepcopy(self.network).cpu().eval()
@@ -108,11 +119,11 @@ class LazyNetwork:
         return self._engines[key][1]
 
     def _version(self) -> str:
-        if self._network is None and self._folder:
+        if self._network is None and self._read:
             return _SAVED
         found = self._fingerprint(self.network)
-        return _SAVED if self._folder and self._saved == found else found
+        return _SAVED if self._read and self._saved == found else found
 
-    def _saved_folder(self) -> Path | None:
-        """Return the folder where it holds the network as it is now."""
-        return self._folder if self._folder and self._version() == _SAVED else None
+    def _reader(self) -> Callable[[str], bytes] | None:
+        """Return what reads the saved files, where they hold the network as it is now."""
+        return self._read if self._read and self._version() == _SAVED else None

@@ -63,15 +63,23 @@ def _normalised(graph: GraphBuilder, config: ModelConfig) -> str:
 
 
 def _add_head(graph: GraphBuilder, x: str, config: ModelConfig) -> None:
-    """Add standardised features → (hidden layer) → linear → activation."""
+    """Add standardised features → (hidden layer, and a path beside it) → linear → activation."""
     width = config.features
     for kind, name in (("Sub", "head.mean"), ("Div", "head.scale")):
         x = graph.add(kind, f"{name}.out", x, graph.constant(name, graph.take(name, width)))
+    skip = None
+    if config.hidden and config.skip_dropout < 1:
+        skip = graph.constant(
+            "head.skip.weight", graph.take("head.skip.weight", config.bits, width)
+        )
+        skip = graph.add("Gemm", "head.skip", x, skip, transB=1)
     if config.hidden:
         x = _add_linear(graph, x, "head.hidden.0", config.hidden, width)
         x = graph.add("Relu", "head.hidden.1", x)
         width = config.hidden
     x = _add_linear(graph, x, "head.output", config.bits, width)
+    if skip:
+        x = graph.add("Add", "head.sum", x, skip)
     graph.add(ACTIVATIONS[config.activation], OUTPUTS, x)
 
 

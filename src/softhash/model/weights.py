@@ -46,6 +46,7 @@ def build(config: ModelConfig, weights: Any = None) -> "HashNetwork":
             hidden=config.hidden,
             dropout=config.dropout,
             feature_dropout=config.feature_dropout,
+            skip_dropout=config.skip_dropout,
             activation=config.activation,
             lift=config.lift,
             embedding=config.embedding,
@@ -150,7 +151,7 @@ def check_shapes(path: Path, config: ModelConfig) -> None:
     So a file is as large as what the config would have built.
     """
     found = read_shapes(path)
-    for name, expected in _head_shapes(config).items():
+    for name, expected in head_shapes(config).items():
         if found.get(name) != expected:
             what = f"{name} of shape {found[name]}" if name in found else f"no {name}"
             raise InputError(
@@ -159,7 +160,7 @@ def check_shapes(path: Path, config: ModelConfig) -> None:
             )
 
 
-def _head_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+def head_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
     """Return the shapes of a head's tensors, by name; see `softhash.model.heads`."""
     features, hidden, outputs = config.features, config.hidden, config.outputs
     shapes: dict[str, tuple[int, ...]] = {
@@ -172,6 +173,8 @@ def _head_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
         shapes |= {"hidden.0.anchors": (hidden, features), "hidden.0.offset": (hidden,)}
     elif hidden:
         shapes |= {"hidden.0.weight": (hidden, features), "hidden.0.bias": (hidden,)}
+    if hidden and config.skip_dropout < 1:
+        shapes["skip.weight"] = (outputs, features)
     if config.embedding:
         books = config.bits // (config.words.bit_length() - 1)
         shapes["codebooks"] = (books, config.words, config.embedding)

@@ -1,4 +1,4 @@
-"""`fit`: from a hasher and a labelled train set to a trained hasher."""
+"""`fit`: from a hasher and a train set to a trained hasher."""
 
 from typing import cast
 
@@ -17,12 +17,12 @@ from softhash.model.heads import Head
 from softhash.training.features import compute_features
 from softhash.training.finetune import fit_pixels
 from softhash.training.hash_head import decide_head
-from softhash.training.loop import check_trainable
-from softhash.training.methods import Method, Shallow, method_class
+from softhash.training.methods import Method, Shallow, is_shallow, method_class
 from softhash.training.options import Options
 from softhash.training.recipe import Recipe
 from softhash.training.run import build_method, fit_labels, run_training
 from softhash.training.torch_state import preserve_torch_state, repeatable
+from softhash.training.train_set import trainable_rows
 
 __all__ = ["Options", "build_hasher", "fit", "fit_features", "train_head"]
 
@@ -66,7 +66,7 @@ def fit(
     recipe: Recipe | None = None,
     options: Options | None = None,
 ) -> Hasher:
-    """Train a hasher in place on the labelled pictures of a collection, and return it.
+    """Train a hasher in place on the pictures of a collection, and return it.
 
     A new hasher gets the head that method and recipe ask for, so that this trains what
     ``softhash train`` does; head options that it was made with win. One that was trained or loaded
@@ -74,7 +74,8 @@ def fit(
 
     Args:
         hasher: bits and backbone are its own.
-        images: the train set; pictures without labels, and those that cannot be read, are left out.
+        images: the train set; pictures that cannot be read are left out, and so are those without
+            labels, unless the method needs none.
         method: a name of `softhash list methods`, or a subclass of `Method`; the recipe's by
             default.
         recipe: all settings; by default those that suit the method.
@@ -87,23 +88,22 @@ def fit(
     """
     kind, recipe = _resolve(hasher, method, recipe)
     options = options or Options()
-    labelled = images.select(~images.without_labels)
-    if len(labelled) < len(images):
-        options.warn(f"{len(images) - len(labelled):,} pictures without labels are left out")
-    labels = torch.from_numpy(labelled.labels)
-    check_trainable(labels)
+    train_set = images.select(trainable_rows(kind, images.labels))
+    if len(train_set) < len(images):
+        options.warn(f"{len(images) - len(train_set):,} pictures without labels are left out")
+    labels = torch.from_numpy(train_set.labels)
     decide_head(hasher, kind, recipe)
     hasher.classes = images.classes
     if recipe.mode == "frozen":
         found = compute_features(
-            hasher, labelled,
+            hasher, train_set,
             device=options.device, cache=options.feature_cache, progress=options.progress,
         )  # fmt: skip
         _warn_of_broken(found.broken, options)
         _fit_head(hasher, kind, found.values, labels[found.positions], recipe, options)
     else:
         pixels = load_all(
-            labelled, hasher.size or 0, cache=options.cache, progress=options.progress
+            train_set, hasher.size or 0, cache=options.cache, progress=options.progress
         )
         _warn_of_broken(pixels.broken, options)
         inputs = torch.from_numpy(np.ascontiguousarray(pixels[pixels.readable]))
@@ -114,7 +114,7 @@ def fit(
 def fit_features(
     hasher: Hasher,
     features: NDArray[np.floating],
-    labels: NDArray[np.uint8],
+    labels: NDArray[np.uint8] | None = None,
     *,
     method: str | type[Method] | None = None,
     recipe: Recipe | None = None,
@@ -125,7 +125,8 @@ def fit_features(
     Args:
         hasher: made by `Hasher.from_features`; its head is decided as `fit` does.
         features: embeddings (n, d).
-        labels: (n, classes), multi-hot; rows without any label are left out.
+        labels: (n, classes), multi-hot. Rows without any label are left out, unless the method
+            needs none; then None will do.
         method: a name, or a subclass of `Method`; the recipe's by default.
         recipe: all settings, of mode `frozen`; by default those that suit the method.
         options: device, progress and checkpoints.
@@ -138,13 +139,13 @@ def fit_features(
     kind, recipe = _resolve(hasher, method, recipe)
     if recipe.mode != "frozen":
         raise UsageError("embeddings have no network to fine-tune", "use mode = 'frozen'")
+    labels = np.zeros((len(features), 0), np.uint8) if labels is None else labels
     if len(features) != len(labels):
         raise InputError(f"{len(features)} rows of features, but {len(labels)} rows of labels")
-    has_labels = labels.any(axis=1)
-    tensor = torch.from_numpy(labels[has_labels])
-    check_trainable(tensor)
+    rows = trainable_rows(kind, labels)
     decide_head(hasher, kind, recipe)
-    _fit_head(hasher, kind, features[has_labels], tensor, recipe, options or Options())
+    tensor = torch.from_numpy(labels[rows])
+    _fit_head(hasher, kind, features[rows], tensor, recipe, options or Options())
     return hasher
 
 
@@ -193,9 +194,9 @@ def _resolve(
 
 
 def _check_mode(kind: type[Method], recipe: Recipe) -> None:
-    """Raise, before anything is decoded, where the method has no loss to fine-tune by."""
-    if recipe.mode == "finetune" and issubclass(kind, Shallow):
-        raise UsageError(f"{kind.name} is fitted to features", "train it with mode = 'frozen'")
+    """Raise, before anything is decoded, where the method has nothing to fine-tune by."""
+    if recipe.mode == "finetune" and is_shallow(kind):
+        raise UsageError(f"{kind.name} learns from fixed features", "train it with mode = 'frozen'")
 
 
 def _fit_head(

@@ -31,6 +31,7 @@ def decide_head(hasher: Hasher, kind: type[Method], recipe: Recipe) -> None:
     """
     with torch.random.fork_rng([]):  # a method may draw numbers when it is made
         method = create(kind, recipe.bits, 1, **recipe.settings)
+    hasher.lengths = method.lengths
     asked = hasher.asked_head
     if asked is None:
         fixed = (*_SHAPE, "hidden", "activation") if isinstance(method, Shallow) else _SHAPE
@@ -44,9 +45,15 @@ def decide_head(hasher: Hasher, kind: type[Method], recipe: Recipe) -> None:
 def _options(method: Method, asked: HeadOptions, recipe: Recipe) -> HeadOptions:
     """Return the head that is made: every option."""
     hidden, dropout = asked.get("hidden", recipe.hidden), asked.get("dropout", recipe.dropout)
-    own: HeadOptions = {"feature_dropout": recipe.feature_dropout, "seed": recipe.seed}
+    own: HeadOptions = {
+        "feature_dropout": recipe.feature_dropout,
+        "skip_dropout": 1.0 if isinstance(method, Shallow) else recipe.skip_dropout,
+        "seed": recipe.seed,
+    }
     own |= method.head_options(hidden, dropout)
-    free = {"feature_dropout", "seed"} | (set() if isinstance(method, Shallow) else {"activation"})
+    free = {"feature_dropout", "skip_dropout", "seed"} | (
+        set() if isinstance(method, Shallow) else {"activation"}
+    )
     fixed = {key: value for key, value in asked.items() if key not in free}
     _check_equal(method.name, fixed, {**_ABSENT, **own})
     return own | asked

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from softhash.errors import DivergedError, UsageError
+from softhash.errors import DivergedError
 from softhash.training import distributed
 from softhash.training.augment import augment
 from softhash.training.interrupts import held_interrupts
@@ -228,13 +228,3 @@ def _freeze_batch_norm(network: nn.Module, recipe: Recipe) -> None:
         for module in network.modules():
             if isinstance(module, nn.BatchNorm2d):
                 module.eval()
-
-
-def check_trainable(labels: Tensor) -> None:
-    """Raise when nothing can be learned from these labels."""
-    if len(labels) < 2:
-        raise UsageError(
-            f"{len(labels)} labelled picture is too few to train on", "give at least 2"
-        )
-    if (labels == labels[0]).all():
-        raise UsageError("all pictures have the same labels, so there is nothing to learn")

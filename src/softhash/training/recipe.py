@@ -56,6 +56,8 @@ class Recipe:
         hidden: units of a hidden layer of the head, 0 for none.
         dropout: share of hidden units (without them: of features) that a step leaves out.
         feature_dropout: share of the backbone's features that a step leaves out.
+        skip_dropout: share of the features left out on a linear path beside the hidden layer, 1 for
+            no such path.
         optimiser: `adam` or `adamw`.
         head_rate: learning rate of the head and of what the method owns.
         backbone_rate: learning rate of the backbone.
@@ -84,6 +86,7 @@ class Recipe:
     hidden: int = 1024
     dropout: float = 0.5
     feature_dropout: float = 0.0
+    skip_dropout: float = 1.0
     optimiser: str = "adamw"
     head_rate: float = 3e-3
     backbone_rate: float = 1e-4
@@ -106,6 +109,8 @@ class Recipe:
         for name in ("dropout", "feature_dropout", "average"):
             if not 0 <= getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}", "give 0 or more, less than 1")
+        if not 0 <= self.skip_dropout <= 1:
+            raise UsageError(f"skip_dropout is {self.skip_dropout}", "give a share from 0 to 1")
         if self.teacher_zoom and not 1 < self.teacher_zoom <= MAX_TEACHER_ZOOM:
             raise UsageError(
                 f"teacher_zoom is {self.teacher_zoom}",

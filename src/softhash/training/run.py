@@ -76,8 +76,10 @@ def fit_labels(hasher: Hasher, features: Tensor, labels: Tensor) -> None:
     Args:
         hasher: changed in place.
         features: of the train set (n, d).
-        labels: (n, classes), multi-hot.
+        labels: (n, classes), multi-hot; pictures without labels are left out.
 
     """
-    if len(hasher.classes) == labels.shape[1]:
-        hasher.label_classifier = fit_label_classifier(features, labels, hasher.classes)
+    rows = labels.any(dim=1).nonzero().flatten()
+    if len(hasher.classes) == labels.shape[1] and len(rows) > 1:
+        x = features[rows.to(features.device)]
+        hasher.label_classifier = fit_label_classifier(x, labels[rows], hasher.classes)

@@ -47,6 +47,20 @@ def test_value_and_gradients_are_those_of_the_loops(ndcg_weight, anchors, bins):
         np.testing.assert_allclose(method.places.grad.numpy(), moved, rtol=1e-3, atol=1e-6)
 
 
+def test_half_of_the_loss_is_that_of_shorter_codes():
+    method = with_places(lengths=[3, 5, BITS, 99])
+    assert method.lengths == (3, 5, BITS)
+    places = method.places.detach().numpy()
+
+    def nested(u):
+        parts = [reference(u[:, :k], places[:, :k], 0.5, k) for k in (3, 5, BITS)]
+        return parts[2] / 2 + (parts[0] + parts[1]) / 4
+
+    loss, gradient = loss_and_gradient(method, OUTPUTS, LABELS)
+    assert loss == pytest.approx(nested(OUTPUTS), rel=1e-5)
+    np.testing.assert_allclose(gradient, slopes(nested, OUTPUTS), rtol=1e-3, atol=1e-6)
+
+
 @pytest.mark.parametrize("label_smoothing", [0.3, 1.0])
 def test_soft_labels_are_ranked_by_the_expected_number_of_shared_ones(label_smoothing):
     method = with_places(label_smoothing=label_smoothing)
@@ -94,5 +108,7 @@ def test_settings_out_of_range_are_refused():
         create("softhash", 8, 2, bins=9)
     with pytest.raises(UsageError, match=r"ndcg_weight is 1\.5; give a share from 0 to 1"):
         create("softhash", 8, 2, ndcg_weight=1.5)
+    with pytest.raises(UsageError, match=r"lengths is \[0\]; give numbers of bits"):
+        create("softhash", 8, 2, lengths=[0])
     with pytest.raises(UsageError, match=r"label_smoothing is -0\.1; give a share"):
         create("softhash", 8, 2, label_smoothing=-0.1)

@@ -8,6 +8,7 @@ from softhash.training.methods.registry import (
     find_method,
     is_shallow,
     method_class,
+    unsupervised_methods,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "find_method",
     "is_shallow",
     "method_class",
+    "unsupervised_methods",
 ]

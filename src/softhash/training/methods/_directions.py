@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from softhash.model.heads import Head
 
@@ -19,6 +20,23 @@ def principal(x: Tensor, count: int) -> Tensor:
     tensor([[1., 0.]])
     """
     return eigenvectors(x.T @ x)[:, :count].T
+
+
+def padded_principal(x: Tensor, count: int) -> Tensor:
+    """Directions (count, d) as of `principal`; those beyond the features are 0.
+
+    >>> padded_principal(torch.tensor([[2.0], [-2.0]]), 2)
+    tensor([[1.],
+            [0.]])
+    """
+    found = principal(x, count)
+    return pad(found, (0, 0, 0, count - len(found)))
+
+
+def random_rotation(size: int, like: Tensor) -> Tensor:
+    """Draw a rotation (size, size) that has the type and device of `like`."""
+    rotation: Tensor = torch.linalg.qr(normal(size, size, like=like)).Q
+    return rotation
 
 
 def eigenvectors(symmetric: Tensor) -> Tensor:

@@ -12,6 +12,15 @@ from torch import Tensor
 SMALLEST = 1e-3  # fewer (soft) items than this are none: their mean would be rounding errors
 
 
+def default_bins(bits: int) -> int:
+    """Return TALR's number of bins: one for every distance of short codes, half as many of long.
+
+    >>> default_bins(16), default_bins(48)
+    (16, 24)
+    """
+    return bits // 2 if bits >= 32 else bits
+
+
 def histograms(distance: Tensor, bits: int, bins: int, *weights: Tensor) -> tuple[Tensor, ...]:
     """Sum each of the weights (n, m) of items around each bin's distance: (n, bins + 1).
 
@@ -53,19 +62,24 @@ def average_precision(size: Tensor, hits: Tensor, relevant: Tensor) -> Tensor:
     return (hits * precision).sum(dim=1) / relevant.sum(dim=1).clamp_min(SMALLEST)
 
 
-def ndcg(size: Tensor, gains: Tensor, gain: Tensor) -> Tensor:
+def ndcg(size: Tensor, gains: Tensor, gain: Tensor, best: Tensor | None = None) -> Tensor:
     """NDCG of each query (n,).
 
     Args:
         size: items in each group (n, groups).
         gains: sum of gains in each group (n, groups).
         gain: of each item (n, m).
+        best: what `best_dcg` returns for the gains, where it is known already.
 
     """
-    discounts = 1 / torch.log2(1 + _ranks(gain))
-    dcg = (gains * mean_over_ranks(discounts, _before(size), size)).sum(dim=1)
-    best = gain.sort(dim=1, descending=True).values @ discounts
+    dcg = (gains * mean_over_ranks(_discounts(gain), _before(size), size)).sum(dim=1)
+    best = best_dcg(gain) if best is None else best
     return dcg / best.clamp_min(SMALLEST)
+
+
+def best_dcg(gain: Tensor) -> Tensor:
+    """DCG (n,) of the best rankings there are of items with these gains (n, m)."""
+    return gain.sort(dim=1, descending=True).values @ _discounts(gain)
 
 
 def mean_over_ranks(values: Tensor, before: Tensor, size: Tensor) -> Tensor:
@@ -96,6 +110,10 @@ def running_sum(values: Tensor, count: Tensor) -> Tensor:
 
 def _ranks(items: Tensor) -> Tensor:
     return torch.arange(1, items.shape[1] + 1, dtype=items.dtype, device=items.device)
+
+
+def _discounts(items: Tensor) -> Tensor:
+    return 1 / torch.log2(1 + _ranks(items))
 
 
 def _before(counts: Tensor) -> Tensor:

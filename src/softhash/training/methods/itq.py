@@ -11,12 +11,19 @@ Checked: the error falls at every iteration and ends below that of the principal
 the rotation is orthogonal, and the best among many random ones.
 """
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
 from softhash.model.heads import Head
-from softhash.training.methods._directions import centred, normal, principal, set_output, signs
+from softhash.training.methods._directions import (
+    centred,
+    padded_principal,
+    random_rotation,
+    set_output,
+    signs,
+)
 from softhash.training.methods.method import Line, Shallow
 
 
@@ -25,6 +32,7 @@ class ITQ(Shallow):
 
     name, title, order = "itq", "ITQ", 540
     line = Line("#cc79a7", "-.", "o")
+    unsupervised: ClassVar[bool] = True
 
     def __init__(self, bits: int, classes: int, *, iterations: int = 50) -> None:
         super().__init__(bits, classes)
@@ -33,10 +41,9 @@ class ITQ(Shallow):
     def fit_head(self, head: Head, features: Tensor, labels: Tensor) -> None:
         """Find the principal directions, then the rotation."""
         x = centred(head, features)
-        directions = principal(x, self.bits)
-        directions = pad(directions, (0, 0, 0, self.bits - len(directions)))
+        directions = padded_principal(x, self.bits)
         v = x @ directions.T
-        rotation = torch.linalg.qr(normal(self.bits, self.bits, like=x)).Q
+        rotation = random_rotation(self.bits, like=x)
         for _ in range(self.iterations):
             rotation = improved(v, rotation)
         set_output(head, rotation.T @ directions)

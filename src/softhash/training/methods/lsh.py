@@ -11,6 +11,8 @@ bits than features make no difference here.
 Checked by Monte Carlo: the share of differing bits is θ/π.
 """
 
+from typing import ClassVar
+
 from torch import Tensor
 
 from softhash.model.heads import Head
@@ -23,6 +25,7 @@ class LSH(Shallow):
 
     name, title, order = "lsh", "LSH", 570
     line = Line("#8a6d3b", "-.", "^")
+    unsupervised: ClassVar[bool] = True
 
     def fit_head(self, head: Head, features: Tensor, labels: Tensor) -> None:
         """Centre, and draw the directions."""

@@ -55,6 +55,8 @@ class Method(nn.Module):
     defaults: ClassVar[Defaults] = {}  # settings of the recipe that suit it, by mode
     activation: ClassVar[str] = "softsign"  # what the hash head ends in; see `heads.ACTIVATIONS`
     ranking: ClassVar[str] = "hamming"  # or "quantiser": codes are indices, see `quantiser`
+    lengths: tuple[int, ...] = ()  # numbers of first bits that it trains as codes of their own
+    unsupervised: ClassVar[bool] = False  # whether it learns from features alone, without labels
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

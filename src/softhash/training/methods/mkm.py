@@ -16,6 +16,8 @@ definition is from memory of the paper.
 Checked: centroids against scikit-learn's on separated clusters, and bits by the definition.
 """
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
@@ -30,6 +32,7 @@ class MKM(Shallow):
 
     name, title, order = "mkm", "MKM", 560
     line = Line("#56b4e9", "-.", "D")
+    unsupervised: ClassVar[bool] = True
 
     def __init__(self, bits: int, classes: int, *, iterations: int = 100) -> None:
         super().__init__(bits, classes)

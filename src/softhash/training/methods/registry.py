@@ -14,7 +14,15 @@ from softhash import plugins
 from softhash.errors import SofthashError, UsageError, unknown_name
 from softhash.training.methods.method import Method, Shallow
 
-__all__ = ["METHODS", "create", "describe", "find_method", "is_shallow", "method_class"]
+__all__ = [
+    "METHODS",
+    "create",
+    "describe",
+    "find_method",
+    "is_shallow",
+    "method_class",
+    "unsupervised_methods",
+]
 
 
 def defined_methods(module: ModuleType) -> dict[str, type[Method]]:
@@ -84,13 +92,23 @@ def find_method(name: str) -> type[Method] | None:
 
 
 def is_shallow(method: str | type[Method]) -> bool:
-    """Return whether a method is fitted to features, so that it cannot be fine-tuned.
+    """Return whether a method learns from fixed features alone, so that it cannot be fine-tuned.
 
     >>> is_shallow("lsh"), is_shallow("idhn"), is_shallow("nobody's")
     (True, False, False)
     """
     kind = find_method(method) if isinstance(method, str) else method
-    return kind is not None and issubclass(kind, Shallow)
+    return kind is not None and (issubclass(kind, Shallow) or kind.unsupervised)
+
+
+def unsupervised_methods() -> list[str]:
+    """Name the built-in methods that need no labels, the best first.
+
+    >>> "itq" in unsupervised_methods(), "idhn" in unsupervised_methods()
+    (True, False)
+    """
+    names = [name for name, kind in METHODS.items() if kind.unsupervised]
+    return sorted(names, key=lambda name: METHODS[name].order)
 
 
 def create(method: str | type[Method], bits: int, classes: int, /, **settings: Any) -> Method:

@@ -32,6 +32,7 @@ class SH(Shallow):
     name, title, order = "sh", "SH", 550
     line = Line("#e69f00", "-.", "s")
     activation: ClassVar[str] = "cosine"
+    unsupervised: ClassVar[bool] = True
 
     def fit_head(self, head: Head, features: Tensor, labels: Tensor) -> None:
         """Measure the box, and make each bit a wave along one of its axes."""

@@ -4,10 +4,20 @@ The loss is the metric itself. Pictures of the batch and learned *class anchors*
 each of them is a query that ranks all others by distance; an anchor counts as a picture with that
 one label. With tie-aware AP and NDCG, made differentiable as in TALR (`_listwise`),
 
-    L = 1 − mean over queries of (1 − g)·AP + g·NDCG,  u = tanh(·), anchors = tanh(a).
+    L_k = 1 − mean over queries of (1 − g)·AP + g·NDCG,  u = tanh(·), anchors = tanh(a),
 
-AP does not see how many labels are shared, NDCG does. Anchors are there because a batch is a poor
-sample of a collection: it has one picture or none of most classes.
+where rankings see the first k bits alone. AP does not see how many labels are shared, NDCG does.
+Anchors are there because a batch is a poor sample of a collection: it has one picture or none of
+most classes.
+
+Codes can be nested, so that one model serves for every length: where shorter `lengths` k are given,
+half of the loss is that of the whole code of q bits, and half the mean over these,
+
+    L = (L_q + mean over k of L_k) / 2,  otherwise L = L_q.
+
+A hidden layer that is trained on labels forgets what they do not say. A linear path beside it
+(`skip_dropout`, see `softhash.model.heads`) keeps that, and with it the order of the first hits:
+recipes/softhash/first-screen.toml has both.
 
 Labels are soft: what is ranked by are expected numbers of shared labels, ỹ·ỹ, of
 
@@ -27,13 +37,20 @@ features for the labels of IAPR TC-12 (291 classes) and COCO (80). docs/why/meth
 part and what it brings. Checked against float64 loops; gradients by finite differences.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from softhash.training.methods._label_estimates import label_estimates
-from softhash.training.methods._listwise import average_precision, histograms, ndcg
+from softhash.training.methods._listwise import (
+    average_precision,
+    best_dcg,
+    default_bins,
+    histograms,
+    ndcg,
+)
 from softhash.training.methods.method import Defaults, Line, Method
 
 ANCHOR_STD = 0.5  # before tanh: anchors start between the corners of the cube, well apart
@@ -66,6 +83,7 @@ class SoftHash(Method):
         classes: int,
         *,
         ndcg_weight: float = 0.5,
+        lengths: Sequence[int] = (),
         anchors: bool = True,
         label_smoothing: float = 0.5,
         bins: int | None = None,
@@ -74,8 +92,11 @@ class SoftHash(Method):
         self.ndcg_weight = ndcg_weight
         self.anchors = anchors
         self.label_smoothing = label_smoothing
-        self.bins = (bits // 2 if bits >= 32 else bits) if bins is None else bins
-        if not 1 <= self.bins <= bits:
+        if any(type(k) is not int or k < 1 for k in lengths):
+            raise ValueError(f"lengths is {lengths}; give numbers of bits")
+        self.lengths = (*sorted({k for k in lengths if k < bits}), bits)
+        self.bins = bins
+        if bins is not None and not 1 <= bins <= bits:
             raise ValueError(f"bins is {bins}; give 1 to {bits}, as many as there are bits")
         for name in ("ndcg_weight", "label_smoothing"):
             if not 0 <= getattr(self, name) <= 1:
@@ -107,7 +128,7 @@ class SoftHash(Method):
         return u.new_full((count,), min(1.0, MAX_ANCHOR_SHARE * len(u) / max(count, 1)))
 
     def scores(self, v: Tensor, shared: Tensor, weight: Tensor) -> Tensor:
-        """(1 − g)·AP + g·NDCG of each query's ranking of the others.
+        """(1 − g)·AP + g·NDCG of each query's rankings of the others, by all bits and by fewer.
 
         Args:
             v: outputs of pictures and anchors (n, bits).
@@ -115,9 +136,17 @@ class SoftHash(Method):
             weight: of each of them as an item (n,).
 
         """
-        others = (1 - torch.eye(len(v), dtype=v.dtype, device=v.device)) * weight
+        g, others = self.ndcg_weight, (1 - torch.eye(len(v), dtype=v.dtype, device=v.device))
+        items = others * weight
         relevance, gain = shared.clamp(max=1) * weight, (torch.exp2(shared) - 1) * weight
-        distance = (self.bits - v @ v.T) / 2
-        size, hits, gains = histograms(distance, self.bits, self.bins, others, relevance, gain)
-        precision = average_precision(size, hits, relevance)
-        return (1 - self.ndcg_weight) * precision + self.ndcg_weight * ndcg(size, gains, gain)
+        best = best_dcg(gain)
+
+        def score(length: int) -> Tensor:
+            first, bins = v[:, :length], min(length, self.bins or default_bins(length))
+            distance = (length - first @ first.T) / 2
+            size, hits, gains = histograms(distance, length, bins, items, relevance, gain)
+            precision = average_precision(size, hits, relevance)
+            return (1 - g) * precision + g * ndcg(size, gains, gain, best)
+
+        *shorter, whole = map(score, self.lengths)
+        return (whole + sum(shorter) / len(shorter)) / 2 if shorter else whole

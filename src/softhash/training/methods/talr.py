@@ -27,7 +27,7 @@ Checked on binary codes against `evaluate_codes`, and gradients by finite differ
 import torch
 from torch import Tensor
 
-from softhash.training.methods._listwise import average_precision, histograms, ndcg
+from softhash.training.methods._listwise import average_precision, default_bins, histograms, ndcg
 from softhash.training.methods.losses import shared_labels
 from softhash.training.methods.method import Line, Method
 
@@ -39,7 +39,7 @@ class TALR(Method):
 
     def __init__(self, bits: int, classes: int, *, bins: int | None = None) -> None:
         super().__init__(bits, classes)
-        self.bins = (bits // 2 if bits >= 32 else bits) if bins is None else bins
+        self.bins = default_bins(bits) if bins is None else bins
         if not 1 <= self.bins <= bits:
             raise ValueError(f"bins is {bins}; give 1 to {bits}, as many as there are bits")
 
