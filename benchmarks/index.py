@@ -17,14 +17,16 @@ import numpy as np
 
 from benchmarks._index_peers import BITS, OfStore, Peer, every_peer
 from benchmarks._timing import Row, best_times, row
-from softhash.codes import Codes
+from softhash.codes import Codes, pack
 from softhash.hamming import nearest
+from softhash.index import HammingIndex
 from softhash.index.items import Entry
 from softhash.index.local import LocalStore
 from softhash.index.store import Meta
 
 ITEMS = int(os.environ.get("SOFTHASH_BENCH_ITEMS", "1_000_000"))
 BATCH, LABELS, K = 10_000, 20, 10
+KEPT, KEPT_BITS, WIDTH = 100_000, 256, 1280  # an index that keeps features
 SAFE_ADD, OPENING = 10.0, 1.0  # µs per item; seconds for ten times ITEMS
 
 
@@ -34,7 +36,7 @@ def rows() -> list[Row]:
         folder = Path(name)
         with every_peer(folder) as peers:
             lines = _adding(peers) + _searching(peers)
-        return lines + _opening(folder)
+        return lines + _opening(folder) + _rescoring(folder)
 
 
 def batches(count: int) -> Iterator[tuple[Codes, list[Entry]]]:
@@ -62,6 +64,28 @@ def fill(peers: dict[str, Peer], count: int) -> dict[str, float]:
             peer.add(codes, entries)
             spent[name] += time.perf_counter() - start
     return {name: seconds / count * 1e6 for name, seconds in spent.items()}
+
+
+def _rescoring(folder: Path) -> list[Row]:
+    """Search an index that keeps features, plainly and rescored in both ways."""
+    rng = np.random.default_rng(1)
+    with HammingIndex.create(folder / "kept", bits=KEPT_BITS) as index:
+        kept = index.store.features  # type: ignore[attr-defined]
+        kept.keep(WIDTH)
+        for first in range(0, KEPT, BATCH):
+            u = rng.standard_normal((BATCH, KEPT_BITS), np.float32)
+            contents = [f"{first + i:064x}" for i in range(BATCH)]
+            entries = [Entry(content, sha256=content) for content in contents]
+            x = rng.standard_normal((BATCH, WIDTH), np.float32)
+            kept.put(index.add_codes(pack(u), entries), contents, x)
+        search = partial(index.search, outputs=u[0], features=x[0], k=K)
+        runs = {way: partial(search, rescore=way) for way in ("", "bits", "features")}
+        ms = {way: 1000 * seconds for way, seconds in best_times(runs, rounds=30).items()}
+    case = f"search {KEPT:,} × {KEPT_BITS} bits"
+    return [
+        row("index", f"{case}: plain / rescored by {way}", ms[""], ms[way], "ms", None)
+        for way in ("bits", "features")
+    ]
 
 
 def _adding(peers: dict[str, Peer]) -> list[Row]:

@@ -23,6 +23,7 @@ def test_the_public_door_holds_exactly_these_names():
         "Split",
         "evaluate",
         "evaluate_codes",
+        "evaluate_lengths",
         "fit",
         "fit_features",
         "nearest",

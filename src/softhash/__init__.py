@@ -14,6 +14,7 @@ from softhash.errors import (
     InputError,
     MissingExtraError,
     ModelMismatchError,
+    NoFeaturesError,
     NoModelError,
     NoOutputsError,
     QueryError,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from softhash.data.decoding import open_image
     from softhash.data.image_set import ImageSet
     from softhash.data.splits.split import Split
-    from softhash.evaluation.evaluate import evaluate, evaluate_codes
+    from softhash.evaluation.evaluate import evaluate, evaluate_codes, evaluate_lengths
     from softhash.evaluation.report import Report
     from softhash.hamming.search import nearest, within
     from softhash.index.hamming_index import HammingIndex
@@ -56,6 +57,7 @@ _HOMES = {
     "Split": "softhash.data.splits.split",
     "evaluate": "softhash.evaluation.evaluate",
     "evaluate_codes": "softhash.evaluation.evaluate",
+    "evaluate_lengths": "softhash.evaluation.evaluate",
     "fit": "softhash.training.fit",
     "fit_features": "softhash.training.fit",
     "nearest": "softhash.hamming.search",
@@ -82,6 +84,7 @@ __all__ = [
     "InputError",
     "MissingExtraError",
     "ModelMismatchError",
+    "NoFeaturesError",
     "NoModelError",
     "NoOutputsError",
     "Options",
@@ -96,6 +99,7 @@ __all__ = [
     "UsageError",
     "evaluate",
     "evaluate_codes",
+    "evaluate_lengths",
     "fit",
     "fit_features",
     "nearest",

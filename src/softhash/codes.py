@@ -86,6 +86,28 @@ def check_packed(codes: Codes, bits: int, name: str = "codes") -> Codes:
     return codes
 
 
+def check_first_bits(bits: int, whole: int) -> int:
+    """Return ``bits`` when codes of ``whole`` bits have so many, otherwise raise."""
+    if check_bits(bits) > whole:
+        raise UsageError(
+            f"the codes have {whole} bits, and the first {bits} are asked for",
+            f"give {whole} or fewer, or train a model of {bits} bits",
+        )
+    return bits
+
+
+def first_bits(codes: Codes, bits: int) -> Codes:
+    """Shorten packed codes (n, bytes) to the first bits of each.
+
+    >>> first_bits(np.array([[0b10110111, 0b11111111]], np.uint8), bits=4)
+    array([[176]], dtype=uint8)
+    """
+    check_first_bits(bits, 8 * codes.shape[1])
+    short = codes[:, : row_bytes(bits)].copy()
+    short[:, -1] &= 0xFF << (-bits % 8) & 0xFF
+    return short
+
+
 def code_bytes(code: bytes | str | Codes | None, bits: int) -> bytes:
     r"""Read a code given as bytes, as hexadecimal or as an array.
 

@@ -7,13 +7,14 @@
     │   ├── ImageError            a file or upload that is not a picture, or cannot be decoded
     │   ├── AlreadyExistsError    something is there, and nothing is overwritten without force
     │   ├── NoModelError          an index that was made without keeping its model
+    │   ├── NoFeaturesError       an index, or an item, without features to rescore by
     │   ├── ModelMismatchError    codes of one model, an index of another
     │   ├── UnknownItemError      no item has that id
     │   ├── IndexDamagedError     a file of an index is not as it was written
     │   └── EmptyUpdateError      an update would remove every item of an index
     ├── UsageError                a setting or name that does not exist (exit code 2)
     │   ├── QueryError            a search for nothing, or for several things at once
-    │   ├── NoOutputsError        rescoring by an id or a code, which has no real-valued outputs
+    │   ├── NoOutputsError        rescoring by what has neither outputs nor features, as a code
     │   └── AddressError          a server cannot listen on that host and port
     ├── MissingExtraError         an optional package is not installed
     ├── DivergedError             the training loss became NaN or infinite
@@ -68,6 +69,10 @@ class NoModelError(InputError):
     """An index that was made without keeping its model was asked to encode a picture."""
 
 
+class NoFeaturesError(InputError):
+    """An index that keeps no features, or not those of an item, was asked to rescore by them."""
+
+
 class ModelMismatchError(InputError):
     """Codes of one model meet an index of another: their distances would mean nothing."""
 
@@ -95,7 +100,7 @@ class QueryError(UsageError):
 
 
 class NoOutputsError(UsageError):
-    """Rescoring needs real-valued outputs, which an id or a code does not have."""
+    """Rescoring needs the query's outputs or features, which a code does not have."""
 
 
 class AddressError(UsageError):

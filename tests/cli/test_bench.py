@@ -1,8 +1,10 @@
 """``bench`` with a tiny backbone, called in this process so that the backbone can be put there."""
 
 import shutil
+import sys
 
 import pytest
+import typer
 from command import run
 
 from softhash.cli.bench import bench
@@ -84,6 +86,42 @@ def test_notes_of_the_collection_and_of_the_split_are_printed(run_bench, tmp_pat
     printed = capsys.readouterr().err
     assert "note: 1 files have rows that differ" in printed
     assert "note: 60 pictures with labels are fewer" in printed
+
+
+def test_a_grid_runs_on_saved_features_without_pictures_and_without_the_backbone(
+    run_bench, tmp_path, monkeypatch, capsys
+):
+    (plain,) = run_bench(only="lsh,float", seeds=1)[:1]
+    file = tmp_path / "features.npz"
+    bench(tmp_path / "r.toml", str(tmp_path / "scenes"), save_features=file, device="cpu")
+    assert "has the features of split" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "softhash.model.backbones", None)
+    shutil.rmtree(tmp_path / "scenes")
+    monkeypatch.setenv("SOFTHASH_COMMIT", "abc123")
+    options = {"output": tmp_path / "there", "features": file, "device": "cpu"}
+    bench(tmp_path / "r.toml", only="softhash,lsh,float", seeds=1, **options)
+    rows = {row["recipe"]["method"]: row for row in read_results(tmp_path / "there")}
+    assert rows.keys() == {"softhash", "lsh", "float"}
+    for row in rows.values():
+        assert row["versions"]["commit"] == "abc123"
+        assert row["contract"]["split"] == plain["contract"]["split"]
+        assert row["data"] == plain["data"]
+    assert rows["lsh"]["metrics"]["map@all"] == pytest.approx(plain["metrics"]["map@all"], abs=0.02)
+    assert rows["float"]["contract"]["distance"] == "cosine of float features"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "give either --data, or --features"),
+        ({"data": "x", "features": "y"}, "give either --data, or --features"),
+        ({"features": "y", "save_features": "z"}, "--save-features needs --data"),
+        ({"data": "x"}, "give --output"),
+    ],
+)
+def test_options_of_bench_that_do_not_go_together_are_a_usage_error(options, message, tmp_path):
+    with pytest.raises(typer.BadParameter, match=message):
+        bench(tmp_path / "r.toml", **options)
 
 
 def test_a_wrong_number_of_bits_is_named(run_bench):

@@ -90,9 +90,9 @@ def test_queries_without_labels_are_said_once(arrays, tmp_path):
     [
         (["evalute"], 2, "Did you mean 'evaluate'?"),
         (["evaluate"], 2, "give MODEL and DATA; or MODEL, --query-features"),
-        (["evaluate", "--rescore", "--bits", "3"], 2, "give MODEL and DATA"),
+        (["evaluate", "--rescore", "bits", "--bits", "3"], 2, "give MODEL and DATA"),
         (["evaluate", "--bitz", "3"], 2, "--bits"),
-        (["evaluate", "--bits", "many"], 2, "'--bits': Input should be a valid integer"),
+        (["evaluate", "--bits", "many"], 2, "'many' is not a number of bits"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_2(arguments, code, message):

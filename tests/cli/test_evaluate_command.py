@@ -8,7 +8,9 @@ from command import run
 
 from softhash import Hasher, ImageSet, evaluate_codes
 from softhash.data import scenes
-from softhash.evaluation.by_distance import evaluate_rescored
+from softhash.evaluation.by_distance import evaluate_feature_rescored, evaluate_rescored
+from softhash.evaluation.feature_pair import FeaturePair
+from softhash.hamming.cosine import quantise
 
 CPU = ("--device", "cpu")
 
@@ -114,7 +116,8 @@ def embeddings(tmp_path_factory):
 
 def test_evaluate_measures_a_model_of_embeddings(embeddings):
     model, arguments, arrays = embeddings
-    done = run("evaluate", model, *arguments, "--at", "10,all", "--rescore", "--json", *CPU)
+    asked = ["evaluate", model, *arguments, "--at", "10,all", "--json", *CPU]
+    done = run(*asked, "--rescore", "bits")
     assert done.returncode == 0, done.stderr
     found, hasher = json.loads(done.stdout), Hasher.load(model)
     queries, database, *labels = arrays.values()
@@ -125,6 +128,12 @@ def test_evaluate_measures_a_model_of_embeddings(embeddings):
     again = evaluate_rescored(outputs, codes[1], *labels, at=(10, "all"))
     assert found["metrics_rescored"] == pytest.approx(again.metrics)
     assert found["contract"]["trained_on_queries"] == "unknown"
+    assert found["contract"]["rescored"] == "asymmetric distance within the first 5,000"
+    by_features = json.loads(run(*asked, "--rescore", "features").stdout)
+    pair = FeaturePair(queries.astype(np.float32), quantise(database)[0])
+    again = evaluate_feature_rescored(outputs, codes[1], *labels, pair, at=(10, "all"))
+    assert by_features["metrics_rescored"] == pytest.approx(again.metrics)
+    assert by_features["contract"]["rescored"] == "cosine of features within the first 200"
 
 
 def test_evaluate_names_what_a_model_takes(embeddings, folder, tiny_model):

@@ -116,19 +116,29 @@ def rescored(folder, location, tiny_model):
 
 def test_a_picture_is_rescored_where_that_is_asked_for(folder, location, ranking, rescored):
     picture = folder / "scene-00004.png"
-    found = _hits(picture, "-i", location, "-k", 30, "--rescore")
+    found = _hits(picture, "-i", location, "-k", 30, "--rescore", "bits")
     assert [hit["file_name"] for hit in found["hits"]] == [name for _, name in rescored]
     weighed = [hit["rescored"] for hit in found["hits"]]
     assert weighed == pytest.approx([distance for distance, _ in rescored], rel=1e-5, abs=1e-6)
     assert sorted(_pairs(found)) == sorted(ranking) != _pairs(found)
-    assert found["settings"]["rescore"] is True
+    assert found["settings"]["rescore"] == "bits"
     plain = _hits(picture, "-i", location, "-k", 30)
     assert not any("rescored" in hit for hit in plain["hits"])
     assert "rescore" not in plain["settings"]
 
 
 def test_the_table_and_the_page_show_what_was_rescored(folder, location, rescored, tmp_path):
-    asked = [folder / "scene-00004.png", "-i", location, "-k", 5, "--offset", 3, "--rescore"]
+    asked = [
+        folder / "scene-00004.png",
+        "-i",
+        location,
+        "-k",
+        5,
+        "--offset",
+        3,
+        "--rescore",
+        "bits",
+    ]
     lines = run("search", *asked).stdout.splitlines()
     assert lines[1].split()[:4] == ["rank", "distance", "rescored", "id"]
     rows = [line.split() for line in lines if "scene-" in line]
@@ -196,8 +206,19 @@ def test_odd_names_and_labels_are_harmless_in_page_and_table(folder, tiny_model,
         (["--id", "1", "--label", "moom"], 2, "unknown label 'moom'; did you mean 'moon'?"),
         (["--id", "1", "--not-label", "Sky"], 2, "unknown label 'Sky'; did you mean 'sky'?"),
         (["--id", "1", "-k", "0"], 2, "-k"),
-        (["--id", "1", "--rescore"], 2, "give IMAGE, or leave --rescore out"),
-        (["--code", "abc", "--rescore"], 2, "give IMAGE, or leave --rescore out"),
+        (["--id", "1", "--rescore", "bits"], 2, "give IMAGE, or leave --rescore out"),
+        (["--code", "abc", "--rescore", "bits"], 2, "give IMAGE, or leave --rescore out"),
+        (["--code", "abc", "--rescore", "features"], 2, "give IMAGE, or leave --rescore out"),
+        (
+            ["--id", "1", "--rescore", "bit"],
+            2,
+            "unknown way to rescore 'bit'; did you mean 'bits'?",
+        ),
+        (
+            ["--id", "1", "--rescore", "features"],
+            1,
+            "softhash index IMAGES -o INDEX --keep-features",
+        ),
     ],
 )
 def test_wrong_questions_are_answered_in_one_line(folder, location, arguments, code, message):
@@ -235,7 +256,7 @@ def test_an_index_of_codes_has_no_paths_but_is_searched_with_its_model(
     assert (paths.returncode, "holds codes only" in paths.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("options", [[], ["--rescore"]])
+@pytest.mark.parametrize("options", [[], ["--rescore", "bits"]])
 def test_a_search_by_picture_does_without_torch(folder, location, options):
     code = (
         "import sys; from softhash.cli._app import app\n"

@@ -136,7 +136,7 @@ def test_page_ranks_a_picture_in_finer_order(visitor, index, picture):
     assert page.evaluate("() => document.activeElement.id") == "rescore"
     nearest = index.search(picture, k=1, rescore=True)[0]
     shown = page.locator(f'.card[data-id="{nearest.id}"] .weighed')
-    expect(shown).to_have_text(f", weighed {nearest.rescored:.2f}")
+    expect(shown).to_have_text(f", rescored {nearest.rescored:.2f}")
     page.get_by_role("button", name="More", exact=True).click()
     expect(page.locator(".hits .card")).to_have_count(40)
     assert visitor.hits() == finer

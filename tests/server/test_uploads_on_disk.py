@@ -4,9 +4,11 @@ import os
 import stat
 import sys
 
+import numpy as np
 import pytest
 
 from softhash.index import HammingIndex
+from softhash.index.pictures import EncodedPicture
 from softhash.server import uploads
 from softhash.server.problems import Problem
 
@@ -53,7 +55,8 @@ def calls(monkeypatch):
 
 
 def send(index, name="new.jpg"):
-    return uploads.add(index, name, b"a picture", ("sea",), b"\x05")
+    u, features = np.array([-1.0] * 5 + [1, -1, 1]), np.ones(3)  # the code is 5
+    return uploads.add(index, name, b"a picture", ("sea",), EncodedPicture(u, features, {}))
 
 
 def test_an_upload_and_its_name_are_on_disk_before_it_is_in_the_index(

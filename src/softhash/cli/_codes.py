@@ -30,7 +30,7 @@ def index_codes(
         codes: `.npy` of the codes.
         names: file with one name per code.
         bits: length of the codes.
-        model: the model that made the codes, so that the index can be searched by picture.
+        model: what made the codes, all of its bits or the first, for searches by picture.
         images: the folder that names are relative to, so that hits have pictures.
         as_json: whether to print what was done as JSON.
 
@@ -45,11 +45,8 @@ def index_codes(
     rows, entries = read_codes(codes, bits), read_entries(names)
     if len(rows) != len(entries):
         raise InputError(f"{codes} has {len(rows):,} rows and {names} {len(entries):,} names")
-    with open_or_create(location, model, bits) as opened, show_progress("codes") as progress:
-        if opened.bits != bits:
-            raise InputError(
-                f"{opened.store.location} holds codes of {opened.bits} bits, not of {bits}"
-            )
+    opening = open_or_create(location, model, bits, of_codes=True)
+    with opening as opened, show_progress("codes") as progress:
         if images is not None:
             opened.set_root(Path(images))
         before = len(opened)

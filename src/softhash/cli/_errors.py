@@ -4,6 +4,7 @@ from softhash.errors import (
     AddressError,
     AlreadyExistsError,
     EmptyUpdateError,
+    NoFeaturesError,
     NoModelError,
     NoOutputsError,
     QueryError,
@@ -16,6 +17,9 @@ HINTS: dict[type[SofthashError], str] = {
     EmptyUpdateError: (
         "is it the right folder, and is its drive there? --force removes them from the index, "
         "--keep-missing keeps them"
+    ),
+    NoFeaturesError: (
+        "keep them with softhash index IMAGES -o INDEX --keep-features, or use --rescore bits"
     ),
     NoModelError: "give the one that made its codes with -m MODEL, or search by --id or --code",
     NoOutputsError: "give IMAGE, or leave --rescore out",

@@ -1,8 +1,9 @@
 """Reports of a model on pictures, of a model on embeddings, and of codes."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from softhash.cli._output import warn
 from softhash.errors import InputError
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from softhash.evaluation.report import Report
     from softhash.model.hasher import Hasher
 
+Lengths = Sequence[int]
+Reports: TypeAlias = "dict[int, Report]"  # by the number of first bits
 Files = tuple[Path, Path, Path, Path]  # of queries and database, then their labels
 
 
@@ -23,8 +26,9 @@ def measure_pictures(
     protocol: str | None,
     seed: int | None,
     device: str,
+    lengths: Lengths,
     options: dict[str, Any],
-) -> "Report":
+) -> Reports:
     """Measure a model on a collection, by the split it was trained with unless another is asked.
 
     Args:
@@ -34,12 +38,14 @@ def measure_pictures(
         protocol: how it is split; as the model's card has it by default.
         seed: of the split; the card's by default.
         device: where pictures are encoded.
+        lengths: how many of the codes' first bits; all of them by default.
         options: of `softhash.evaluate`.
 
     """
     from softhash.cli._collection import read_collection, split_collection
+    from softhash.cli._models import warn_of_lengths
     from softhash.cli._progress import show_progress
-    from softhash.evaluation.evaluate import evaluate
+    from softhash.evaluation.evaluate import evaluate_lengths
     from softhash.model.hasher import Hasher
 
     hasher = Hasher.load(model)
@@ -56,26 +62,40 @@ def measure_pictures(
         seed=trained["seed"] if seed is None else seed,
     )
     with show_progress("encoding") as progress:
-        report = evaluate(
-            hasher, split.query, split.database, device=device, progress=progress, **options
+        reports = evaluate_lengths(
+            hasher,
+            split.query,
+            split.database,
+            lengths or (hasher.bits,),
+            device=device,
+            progress=progress,
+            **options,
         )
-    _warn_of_broken(report)
-    return _with_leakage(report, hasher, split)
+    warn_of_lengths(hasher, *reports)
+    _warn_of_broken(next(iter(reports.values())))
+    return _with_leakage(reports, hasher, split)
 
 
-def measure_features(model: Path, files: Files, device: str, options: dict[str, Any]) -> "Report":
+def measure_features(
+    model: Path, files: Files, device: str, lengths: Lengths, options: dict[str, Any]
+) -> Reports:
     """Measure a model of embeddings on those of queries and database.
 
     Args:
         model: the model's folder.
         files: embeddings of queries and database, and labels of both.
         device: where embeddings are encoded.
+        lengths: how many of the codes' first bits; all of them by default.
         options: of `softhash.evaluate`.
 
     """
+    from softhash.cli._models import warn_of_lengths
+    from softhash.codes import check_first_bits
     from softhash.data.arrays import read_features, read_labels
-    from softhash.evaluation.evaluate import evaluate_outputs
+    from softhash.evaluation.evaluate import evaluate_first_bits
+    from softhash.evaluation.feature_pair import FeaturePair
     from softhash.hamming import check_rows
+    from softhash.hamming.cosine import quantise
     from softhash.model.hasher import Hasher
 
     hasher = Hasher.load(model)
@@ -85,50 +105,60 @@ def measure_features(model: Path, files: Files, device: str, options: dict[str, 
     queries, database = (read_features(file) for file in files[:2])
     labels = read_labels(files[2]), read_labels(files[3])
     check_rows(queries, database, *labels, names=files)
+    lengths = lengths or (hasher.bits,)
+    for bits in lengths:
+        check_first_bits(bits, hasher.bits)
     outputs = hasher.outputs(queries, device=device)
     codes = hasher.encode(database, device=device)
-    report = evaluate_outputs(outputs, codes, *labels, **options)
-    return _with_leakage(report, hasher, None)
+    features = FeaturePair(queries, quantise(database)[0])  # what is given, as an index keeps it
+    reports = evaluate_first_bits(outputs, codes, *labels, lengths, features=features, **options)
+    warn_of_lengths(hasher, *reports)
+    return _with_leakage(reports, hasher, None)
 
 
 def measure_codes(
-    files: Files, bits: int, layout: str, device: str, options: dict[str, Any]
-) -> "Report":
+    files: Files, lengths: Sequence[int], layout: str, device: str, options: dict[str, Any]
+) -> Reports:
     """Measure codes that any framework may have made.
 
     Args:
         files: codes of queries and database, and labels of both.
-        bits: length of the codes.
+        lengths: how many of their first bits; the largest is the length of the codes.
         layout: how they are laid out: auto, packed or unpacked.
         device: where they are compared.
         options: of `softhash.evaluate_codes`.
 
     """
+    from softhash.codes import first_bits
     from softhash.data.arrays import read_codes, read_labels
     from softhash.devices import pick_device, to_device
-    from softhash.evaluation.evaluate import evaluate_codes
+    from softhash.evaluation.evaluate import evaluate_codes, name_origin
     from softhash.hamming import check_rows
 
-    sides = (
-        read_codes(files[0], bits, layout),
-        read_codes(files[1], bits, layout),
-        read_labels(files[2]),
-        read_labels(files[3]),
-    )
-    check_rows(*sides, names=files)
-    chosen = pick_device(device)
-    return evaluate_codes(*(to_device(side, chosen) for side in sides), bits=bits, **options)
+    whole, chosen = max(lengths), pick_device(device)
+    codes = read_codes(files[0], whole, layout), read_codes(files[1], whole, layout)
+    labels = read_labels(files[2]), read_labels(files[3])
+    check_rows(*codes, *labels, names=files)
+    reports = {}
+    for bits in lengths:
+        sides = (first_bits(codes[0], bits), first_bits(codes[1], bits), *labels)
+        on_device = (to_device(side, chosen) for side in sides)
+        reports[bits] = name_origin(evaluate_codes(*on_device, bits=bits, **options), whole)
+    return reports
 
 
-def _with_leakage(report: "Report", hasher: "Hasher", split: "Split | None") -> "Report":
-    """Add to the contract which split it was, and whether the model was trained on its queries."""
+def _with_leakage(reports: Reports, hasher: "Hasher", split: "Split | None") -> Reports:
+    """Add to contracts which split it was, and whether the model was trained on its queries."""
     from softhash.evaluation.leakage import NOTES, trained_on_queries
 
     found = trained_on_queries(hasher.config["card"], split)
     if found in NOTES:
         warn(NOTES[found])
     known = {"split": split.sha256 if split else None, "trained_on_queries": found}
-    return replace(report, contract={**report.contract, **known})
+    return {
+        bits: replace(report, contract={**report.contract, **known})
+        for bits, report in reports.items()
+    }
 
 
 def _warn_of_broken(report: "Report") -> None:

@@ -3,18 +3,38 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from softhash.cli._collection import read_collection, split_collection
 from softhash.cli._output import fail, say, warn
 
+if TYPE_CHECKING:
+    from softhash.data.splits.split import Split
+    from softhash.training.options import Options
+    from softhash.training.recipe import Recipe
+
 
 def bench(
     recipe: Annotated[Path, typer.Argument(help="A TOML file with a table \\[grid].")],
-    data: Annotated[str, typer.Option("--data", help="A folder, a table, or `scenes`.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="A folder for the results.")],
+    data: Annotated[
+        str | None, typer.Option("--data", help="A folder, a table, or `scenes`.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A folder for the results.")
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option("--features", help="Instead of DATA: a file of --save-features."),
+    ] = None,
+    save_features: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-features",
+            help="Write the features, for --features on a machine without the pictures.",
+        ),
+    ] = None,
     protocol: Annotated[str, typer.Option(help="How DATA is split.")] = "random",
     split_seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
     format: Annotated[str | None, typer.Option("--format", help="Layout of DATA.")] = None,
@@ -40,25 +60,77 @@ def bench(
         bool, typer.Option("--resume", help="Go on where it stopped; it does so anyway.")
     ] = False,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite the file of --save-features.")
+    ] = False,
 ) -> None:
     """Run every cell of a grid that is not in the results yet."""
     from softhash.cli._progress import show_progress
-    from softhash.experiments.grid import expand, run_grid
+    from softhash.experiments.feature_file import load_features
+    from softhash.experiments.grid import expand_variants, run_grid
     from softhash.training.options import Options
     from softhash.training.recipe import read_toml
 
-    recipes = expand(read_toml(recipe), _asked_for(only, bits, seeds))
-    images = read_collection(data, format, concepts=concepts, labelled=labelled)
-    split = split_collection(images, protocol, seed=split_seed)
-    output.mkdir(parents=True, exist_ok=True)
+    _check_given(data, output, features, save_features)
+    cells = expand_variants(read_toml(recipe), _asked_for(only, bits, seeds))
+    recipes = [cell for cell, _ in cells]
+    saved = load_features(features) if features else None
+    if saved:
+        split = saved.inputs.split
+    else:
+        images = read_collection(str(data), format, concepts=concepts, labelled=labelled)
+        split = split_collection(images, protocol, seed=split_seed)
     with show_progress("pictures") as progress:
         options = Options(device=device, progress=progress, warn=warn)
-        results = output / "results.jsonl"
+        if save_features:
+            _save(recipes, split, save_features, options, force=force)
+        if not output:
+            return
+        output.mkdir(parents=True, exist_ok=True)
         failed = run_grid(
-            recipes, split, results, options, on_cell=_CellPrinter(), sheets=sheets, rescore=rescore
-        )
+            recipes, split, output / "results.jsonl", options,
+            variants=[name for _, name in cells], saved=saved,
+            on_cell=_CellPrinter(), sheets=sheets, rescore=rescore,
+        )  # fmt: skip
     if failed:
         fail(f"{len(failed)} of {len(recipes)} cells failed; the others are in {output}", code=1)
+
+
+def _check_given(
+    data: str | None, output: Path | None, features: Path | None, save_features: Path | None
+) -> None:
+    """Raise unless there is one source, and something to be done with it."""
+    if (data is None) == (features is None):
+        raise typer.BadParameter("give either --data, or --features")
+    if features and save_features:
+        raise typer.BadParameter("--save-features needs --data")
+    if not (output or save_features):
+        raise typer.BadParameter("give --output, a folder for the results")
+
+
+def _save(
+    recipes: "list[Recipe]", split: "Split", path: Path, options: "Options", *, force: bool
+) -> None:
+    """Write the features that the frozen cells of a grid share.
+
+    Args:
+        recipes: the cells, all of one network.
+        split: whose pictures are read.
+        path: of the file.
+        options: where features are computed, and what is reported.
+        force: whether an existing file is overwritten.
+
+    """
+    from softhash.experiments.feature_file import describe_network, save_features
+    from softhash.experiments.inputs import prepare_inputs
+    from softhash.files import check_free
+
+    networks = [describe_network(recipe) for recipe in recipes]
+    if any(network != networks[0] for network in networks):
+        raise typer.BadParameter("the grid has several networks; a file has features of one")
+    check_free(path, force=force)
+    save_features(prepare_inputs(split, recipes[0], options), recipes[0], path, force=force)
+    say(f"{path} has the features of split {split.sha256[:12]}")
 
 
 def _asked_for(only: str | None, bits: str | None, seeds: int | None) -> dict[str, Any]:
@@ -89,9 +161,11 @@ class _CellPrinter:
         self._cells += 1
         each = (time.monotonic() - self._started) / self._cells
         left = f"  about {_duration(each * (total - done))} left" if done < total else ""
-        r = row["recipe"]
+        r, name = row["recipe"], row.get("variant", "")
+        label = f"{r['method']} ({name})" if name else r["method"]
         say(
-            f"{done:4} of {total}  {r['method']:16} {r['bits']:4} bits  seed {r['seed']}  "
+            f"{done:4} of {total}  {label:16} {row['contract']['bits']:5} bits  "
+            f"seed {r['seed']}  "
             f"MAP@5000 {row['metrics']['map@5000']:.4f}  {row['seconds']['train']:.1f} s{left}"
         )
 

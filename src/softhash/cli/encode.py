@@ -32,6 +32,9 @@ def encode(
         Path | None,
         typer.Option(help="Text file: the file name of each row, one per line; odd ones as JSON."),
     ] = None,
+    bits: Annotated[
+        int | None, typer.Option(help="Keep the first bits of the codes; all by default.")
+    ] = None,
     batch_size: Annotated[
         int | None, typer.Option(help="Pictures at once; what suits the device by default.")
     ] = None,
@@ -39,13 +42,13 @@ def encode(
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Encode pictures as binary codes; those that cannot be read are skipped and named."""
+    from softhash.cli._models import load_hasher
     from softhash.data.names import as_line
     from softhash.files import check_free, write_whole
-    from softhash.model.hasher import Hasher
 
     for path in filter(None, (output, ids)):
         check_free(path, force=force)
-    hasher = Hasher.load(model)
+    hasher = load_hasher(model, bits)
     names: tuple[str, ...] = ()
     if hasher.backbone is None:
         if ids:

@@ -1,5 +1,6 @@
 """``softhash evaluate``: how good codes are."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,6 +9,7 @@ import typer
 
 from softhash.cli._output import print_json, say, warn
 from softhash.errors import UsageError
+from softhash.files import write_whole
 
 if TYPE_CHECKING:
     from softhash.evaluation.report import Report
@@ -36,7 +38,13 @@ def evaluate(
     database_codes: Annotated[Path | None, typer.Option(help=CODES_HELP)] = None,
     query_labels: Annotated[Path | None, typer.Option(help=LABELS_HELP)] = None,
     database_labels: Annotated[Path | None, typer.Option(help=LABELS_HELP)] = None,
-    bits: Annotated[int | None, typer.Option(help="Length of the codes.")] = None,
+    bits: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure so many of the first bits, as `16,48,256`; all of a MODEL's by default. "
+            "The largest is the length of --query-codes."
+        ),
+    ] = None,
     at: Annotated[str, typer.Option(help="Cut-offs: numbers or `all`.")] = "5000,all",
     ties: Annotated[
         str, typer.Option(help="`expected`: mean over all orders of ties; `stable`: file order.")
@@ -46,8 +54,12 @@ def evaluate(
         bool, typer.Option("--curves", help="Add ACG, NDCG, precision, recall against n.")
     ] = False,
     rescore: Annotated[
-        bool, typer.Option("--rescore", help="Measure rescored searches too; for a MODEL.")
-    ] = False,
+        str,
+        typer.Option(
+            metavar="bits|features",
+            help="Measure searches rescored by bits or features too; for a MODEL.",
+        ),
+    ] = "",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Save the report as JSON.")
     ] = None,
@@ -57,8 +69,8 @@ def evaluate(
 ) -> None:
     """Measure a model on a collection or on embeddings, or anybody's codes: exact under ties."""
     from softhash.cli import _evaluations
-    from softhash.cli._report import print_report
 
+    lengths = _lengths(bits)
     labels = (query_labels, database_labels)
     features = _files(query_features, database_features, *labels)
     codes = _files(query_codes, database_codes, *labels)
@@ -67,37 +79,60 @@ def evaluate(
         "ties": ties,
         "curves": _curve_points() if curves else (),
     }
-    report: Report
     if model and data:
-        report = _evaluations.measure_pictures(
+        reports = _evaluations.measure_pictures(
             model,
             data,
             format=format,
             protocol=protocol,
             seed=split_seed,
             device=device,
+            lengths=lengths,
             options={**options, "rescore": rescore},
         )
     elif model and features:
         options["rescore"] = rescore
-        report = _evaluations.measure_features(model, features, device, options)
+        reports = _evaluations.measure_features(model, features, device, lengths, options)
     elif rescore:
-        raise UsageError("--rescore needs a model's real-valued outputs", WAYS[0])
-    elif codes and bits is not None:
-        report = _evaluations.measure_codes(codes, bits, layout, device, options)
+        raise UsageError("--rescore needs a model's outputs or features", WAYS[0])
+    elif codes and lengths:
+        reports = _evaluations.measure_codes(codes, lengths, layout, device, options)
     else:
         raise UsageError(*WAYS)
-    left_out = report.contract["queries_without_labels"]
-    if left_out:
-        total = left_out + report.contract["queries"]
+    _show(reports, output, force=force, as_json=as_json)
+
+
+def _lengths(text: str | None) -> tuple[int, ...]:
+    """Read lengths of codes, in the order given; none where nothing is.
+
+    >>> _lengths("16,48")
+    (16, 48)
+    """
+    parts = dict.fromkeys(text.split(",") if text else ())
+    if odd := [part for part in parts if not part.strip().isdecimal()]:
+        raise UsageError(f"'{odd[0]}' is not a number of bits", "give such as 48, or 16,48,256")
+    return tuple(map(int, parts))
+
+
+def _show(reports: "dict[int, Report]", output: Path | None, *, force: bool, as_json: bool) -> None:
+    """Save and print: one report as it is, several by their number of bits."""
+    from softhash.cli._report import print_lengths, print_report
+
+    first = next(iter(reports.values()))
+    if left_out := first.contract["queries_without_labels"]:
+        total = left_out + first.contract["queries"]
         warn(f"{left_out} of {total} queries have no label and were left out")
+    by_bits = {str(bits): report.as_dict() for bits, report in reports.items()}
+    content = by_bits if len(reports) > 1 else first.as_dict()
     if output:
-        report.save(output, force=force)
+        write_whole(output, json.dumps(content, indent=2) + "\n", force=force)
         say(f"saved {output}")
     if as_json:
-        print_json(report.as_dict())
+        print_json(content)
+    elif len(reports) > 1:
+        print_lengths(reports)
     else:
-        print_report(report)
+        print_report(first)
 
 
 def _files(

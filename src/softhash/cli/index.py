@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from softhash.cli import _features
 from softhash.cli._collection import read_collection, warn_broken
 from softhash.cli._output import print_json, printable, say
 from softhash.errors import InputError, UsageError
@@ -44,6 +45,14 @@ def index(
             "items that it does not list; files stay.",
         ),
     ] = False,
+    features: Annotated[
+        bool | None,
+        typer.Option(
+            "--keep-features/--drop-features",
+            help="Keep the backbone's features too, one byte per number, for search --rescore "
+            "features; the index remembers it.",
+        ),
+    ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Change nothing; check every byte of the index.")
     ] = False,
@@ -54,7 +63,12 @@ def index(
         Path | None,
         typer.Option(help="Of --codes: one file name per line, or .jsonl with labels too."),
     ] = None,
-    bits: Annotated[int | None, typer.Option(help="Length of --codes.")] = None,
+    bits: Annotated[
+        int | None,
+        typer.Option(
+            help="Of a new index: keep the first bits of the model's codes; the length of --codes."
+        ),
+    ] = None,
     batch_size: Annotated[
         int | None, typer.Option(help="Pictures at once; what suits the device by default.")
     ] = None,
@@ -67,16 +81,26 @@ def index(
     elif codes or names:
         from softhash.cli._codes import index_codes
 
+        if features:
+            raise UsageError(
+                "features are computed of pictures, and --codes has none", "give IMAGES"
+            )
         index_codes(location, codes, names, bits, model, images, as_json=as_json)
+    elif images is None and features is False:
+        _features.drop_features(location)
     elif images is None:
         raise UsageError("name the pictures to index: softhash index IMAGES -o INDEX -m MODEL")
     else:
+        if features:
+            _features.check_location(location)
         collection = _read(images, format, force=force)
-        with open_or_create(location, model) as opened:
+        with open_or_create(location, model, bits) as opened:
+            _features.choose_features(opened, features)
             summary = _update(
                 opened, collection, force, keep_missing, drop_uploads, batch_size, device
             )
-            _report(summary, opened.store.location, as_json)
+            filled = _features.fill_features(opened, batch_size=batch_size, device=device)
+            _report(summary, filled, opened.store.location, as_json)
 
 
 def _read(images: str, format: str | None, *, force: bool) -> "ImageSet":
@@ -99,40 +123,51 @@ def _read(images: str, format: str | None, *, force: bool) -> "ImageSet":
 
 @contextmanager
 def open_or_create(
-    location: str, model: Path | None, bits: int | None = None
+    location: str, model: Path | None, bits: int | None = None, *, of_codes: bool = False
 ) -> "Iterator[HammingIndex]":
     """Open an index for writing, or make a new one.
 
     Args:
         location: of the index.
         model: folder of the model for a new index; the shipped one by default.
-        bits: length of the codes, for an index of codes alone.
+        bits: length of the codes; the model's by default.
+        of_codes: whether codes exist already, and a model is not needed.
 
     """
+    from softhash.cli._models import load_hasher
     from softhash.index import HammingIndex
-    from softhash.model.hasher import Hasher
 
-    hasher = Hasher.load(model) if model else None
-    if hasher and bits is None:
+    hasher = load_hasher(model, bits) if model else None
+    if hasher and not of_codes:
         _check_takes_pictures(hasher)
     if exists(location):
-        opened = HammingIndex.open(location, hasher, writable=True)
-    elif hasher is None and bits:
+        opened = _open(location, hasher, bits)
+    elif hasher is None and of_codes:
         opened = HammingIndex.create(location, bits=bits)
     else:
-        opened = HammingIndex.create(location, hasher or _load_default())
+        opened = HammingIndex.create(location, hasher or load_hasher(None, bits))
     with opened:
         interrupted = opened.store.meta.model and not opened.store.model_folder.exists()
-        if interrupted and bits is None:  # before the model was kept
-            opened.keep_model(hasher or _load_default())
+        if interrupted and not of_codes:  # before the model was kept
+            opened.keep_model(hasher or load_hasher(None, opened.bits))
         yield opened
 
 
-def _load_default() -> "Hasher":
-    from softhash.model.default_model import default_model
-    from softhash.model.hasher import Hasher
+def _open(location: str, hasher: "Hasher | None", bits: int | None) -> "HammingIndex":
+    """Open an index for writing, unless its codes are of another length than asked for."""
+    from softhash.index import HammingIndex
 
-    return Hasher.load(default_model(say))
+    opened = HammingIndex.open(location, writable=True)
+    try:
+        if bits not in (None, opened.bits):
+            raise InputError(
+                f"{opened.store.location} holds codes of {opened.bits} bits, not of {bits}",
+                f"leave --bits out, or make a new index of {bits} bits with another -o",
+            )
+        return HammingIndex(opened.store, hasher)
+    except BaseException:
+        opened.close()
+        raise
 
 
 def exists(location: str) -> bool:
@@ -195,9 +230,11 @@ def _update(
         raise
 
 
-def _report(summary: "UpdateSummary", location: str, as_json: bool) -> None:
+def _report(
+    summary: "UpdateSummary", filled: dict[str, dict[str, int]], location: str, as_json: bool
+) -> None:
     if as_json:
-        print_json(summary.as_dict())
+        print_json(summary.as_dict() | filled)
         return
     warn_broken(summary.broken, summary.items + len(summary.broken))
     say(f"{location}: {summary.items:,} items; {_sentence(summary)}")

@@ -12,9 +12,9 @@ from softhash.errors import unknown_name
 def plot(
     results: Annotated[Path, typer.Argument(help="A folder of `bench`, or a .jsonl file.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="A folder for the figures.")],
-    at: Annotated[str, typer.Option(help="Cut-offs of the tables; figures take the first.")] = (
-        "5000"
-    ),
+    at: Annotated[
+        str, typer.Option(help="Cut-offs; figures of NDCG take the last, others the first.")
+    ] = "5000",
     ties: Annotated[
         str, typer.Option(help="`expected`: mean over all orders of ties; `stable`: file order.")
     ] = "expected",

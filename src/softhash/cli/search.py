@@ -39,8 +39,13 @@ def search(
         int | None, typer.Option(help="No items that are further away.", min=0)
     ] = None,
     rescore: Annotated[
-        bool, typer.Option("--rescore", help="Weigh bits by how sure they are; for an IMAGE.")
-    ] = False,
+        str,
+        typer.Option(
+            metavar="bits|features",
+            help="Rank the nearest again: by how sure the bits of IMAGE are, or by features that "
+            "the index keeps.",
+        ),
+    ] = "",
     model: Annotated[
         Path | None, typer.Option("-m", "--model", help="Where the index has no model of its own.")
     ] = None,
@@ -65,9 +70,10 @@ def search(
     options: dict[str, Any] = {
         "k": k, "offset": offset, "labels": labels or [], "not_labels": not_labels or [],
         "max_distance": max_distance,
-    } | ({"rescore": True} if rescore else {})  # fmt: skip
+    } | ({"rescore": rescore} if rescore else {})  # fmt: skip
     with _open(location, model) as index:
-        result = index.search(picture, id=id, code=code, **options)
+        # First bits that choose candidates pay off from the second search on, and this is one.
+        result = index.search(picture, id=id, code=code, exact=True, **options)
         answer = build_answer(index, result, picture)
         settings = {
             "index": index.store.location,

@@ -1,7 +1,7 @@
 """Evaluation of rankings by real-valued distances: of quantisers, and of rescored searches."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,12 +9,16 @@ import numpy.typing as npt
 from softhash import hamming
 from softhash.codes import Codes, check_packed, pack
 from softhash.errors import InputError
+from softhash.evaluation.feature_pair import FeaturePair
 from softhash.evaluation.measure import Cut, measure_rankings
 from softhash.evaluation.rankings import Ranking, StableRanking, TiedRanking, ideal_ranking
 from softhash.evaluation.report import Report
-from softhash.hamming.asymmetric import POOL, reranked
+from softhash.hamming import cosine
+from softhash.hamming.asymmetric import POOL, asymmetric_distances
+from softhash.hamming.rescoring import reranked
 
 Numbers = npt.NDArray[Any]
+Sides = tuple[Codes, Codes, Numbers, Numbers]  # codes and labels of queries and database
 
 
 def evaluate_distances(
@@ -108,8 +112,81 @@ def evaluate_rescored(
     1.0
 
     """
-    bits, pool = outputs.shape[1], min(POOL, len(database_codes))
-    query_codes, database_codes = pack(outputs), check_packed(database_codes, bits)
+    codes = check_packed(database_codes, outputs.shape[1])
+
+    def distances(query: int, items: Numbers) -> Numbers:
+        return asymmetric_distances(outputs[query], codes[items])
+
+    return _evaluate_pools(
+        (pack(outputs), codes, query_labels, database_labels),
+        Pools(POOL, distances, f"asymmetric distance within the first {POOL:,}"),
+        bits=outputs.shape[1],
+        at=at,
+        ties=ties,
+    )
+
+
+def evaluate_feature_rescored(
+    outputs: Numbers,
+    database_codes: Codes,
+    query_labels: Numbers,
+    database_labels: Numbers,
+    features: FeaturePair,
+    *,
+    at: Cut | Sequence[Cut] = (5000, "all"),
+    ties: str = "expected",
+) -> Report:
+    """Rank the database for every query as a search rescored by features does, and measure.
+
+    As `evaluate_rescored`, but the nearest are ranked again by 1 − cosine of features, see
+    `softhash.hamming.cosine`. Items at equal cosine and Hamming distances are tied.
+
+    Args:
+        outputs: real-valued outputs (q, bits) of the queries.
+        database_codes: packed codes (n, ⌈bits/8⌉).
+        query_labels: multi-hot (q, classes).
+        database_labels: multi-hot (n, classes).
+        features: of the queries (q, d), and of the database as `quantise` rounds them (n, d).
+        at: the cut-offs, as for `evaluate_codes`.
+        ties: the tie rule, as for `evaluate_codes`.
+
+    """
+    queries, rows = features
+    names = "query features", "database features", "query labels", "database labels"
+    hamming.check_rows(queries, rows, query_labels, database_labels, names)
+
+    def distances(query: int, items: Numbers) -> Numbers:
+        return cosine.cosine_distances(queries[query], rows[items])
+
+    return _evaluate_pools(
+        (pack(outputs), database_codes, query_labels, database_labels),
+        Pools(cosine.POOL, distances, f"cosine of features within the first {cosine.POOL:,}"),
+        bits=outputs.shape[1],
+        at=at,
+        ties=ties,
+    )
+
+
+class Pools(NamedTuple):
+    """How many of the nearest are ranked again, and by what.
+
+    Attributes:
+        size: how many of the nearest.
+        distances: called with a query and positions of items; returns their distances.
+        name: of the distance, for the contract.
+
+    """
+
+    size: int
+    distances: Callable[[int, Numbers], Numbers]
+    name: str
+
+
+def _evaluate_pools(
+    given: Sides, pools: Pools, *, bits: int, at: Cut | Sequence[Cut], ties: str
+) -> Report:
+    query_codes, database_codes, query_labels, database_labels = given
+    pool = min(pools.size, len(check_packed(database_codes, bits)))
 
     def rank(positions: Numbers, deepest: int) -> tuple[Ranking, TiedRanking]:
         sides = query_codes[positions], database_codes, query_labels[positions], database_labels
@@ -117,8 +194,8 @@ def evaluate_rescored(
         first = pool if ties == "expected" else max(pool, deepest)
         gains = hamming.ranked_gains(*sides, first=first).astype(np.int64)
         weighed = np.empty(near.shape)
-        for row, u in enumerate(outputs[positions]):
-            order, weighed[row] = reranked(u, database_codes[places[row]])
+        for row, query in enumerate(positions.tolist()):
+            order, weighed[row] = reranked(pools.distances(query, places[row]))
             near[row], gains[row, :pool] = near[row, order], gains[row, order]
         totals = hamming.histogram(*sides)
         ideal = ideal_ranking(totals.sum(axis=1))
@@ -129,7 +206,7 @@ def evaluate_rescored(
         behind = totals - _counts(near, gains, distances, levels)
         return TiedRanking(np.concatenate([again, behind], axis=1)), ideal
 
-    hamming.check_rows(query_codes, database_codes, query_labels, database_labels)
+    hamming.check_rows(*given)
     return measure_rankings(
         rank,
         (query_labels, database_labels),
@@ -138,7 +215,7 @@ def evaluate_rescored(
         at=at,
         ties=ties,
         curves=(),
-        distance=f"asymmetric distance within the first {POOL:,}",
+        distance=pools.name,
     )
 
 

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softhash import hamming
-from softhash.codes import pack, row_bytes
-from softhash.errors import InputError
+from softhash.codes import check_first_bits, first_bits, pack, row_bytes
+from softhash.errors import InputError, UsageError
+from softhash.evaluation.feature_pair import FeaturePair, encode_with_features
 from softhash.evaluation.measure import Cut, Positions, measure_rankings, to_numpy
 from softhash.evaluation.rankings import Ranking, StableRanking, TiedRanking, ideal_ranking
 from softhash.evaluation.report import Report
+from softhash.hamming.rescoring import BITS, FEATURES, choose_rescoring
 
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
     from softhash.data.loading import Progress
+    from softhash.model.encoding import EncodeOptions
     from softhash.model.hasher import Hasher
 
 CURVE_POINTS = tuple(range(100, 5001, 100))
@@ -87,7 +90,8 @@ def evaluate_outputs(
     query_labels: hamming.Array,
     database_labels: hamming.Array,
     *,
-    rescore: bool = False,
+    rescore: bool | str = False,
+    features: FeaturePair | None = None,
     at: Cut | Sequence[Cut] = (5000, "all"),
     ties: str = "expected",
     curves: Sequence[int] = (),
@@ -99,7 +103,9 @@ def evaluate_outputs(
         database_codes: packed codes (n, ⌈bits/8⌉).
         query_labels: multi-hot (q, classes).
         database_labels: multi-hot (n, classes).
-        rescore: whether rescored searches are measured too, as the report's `rescored`.
+        rescore: "bits" (or True) or "features" to measure searches rescored by these too, as the
+            report's `rescored`.
+        features: of the queries (q, d), and of the database as int8 (n, d), to rescore by.
         at: the cut-offs, as for `evaluate_codes`.
         ties: the tie rule, as for `evaluate_codes`.
         curves: further cut-offs, as for `evaluate_codes`.
@@ -108,11 +114,19 @@ def evaluate_outputs(
     cuts: dict[str, Any] = {"at": at, "ties": ties}
     sides = database_codes, query_labels, database_labels
     report = evaluate_codes(pack(outputs), *sides, bits=outputs.shape[1], curves=curves, **cuts)
-    if not rescore:
+    way = choose_rescoring(rescore)
+    if not way:
         return report
-    from softhash.evaluation.by_distance import evaluate_rescored
+    from softhash.evaluation.by_distance import evaluate_feature_rescored, evaluate_rescored
 
-    return replace(report, rescored=evaluate_rescored(outputs, *sides, **cuts).metrics)
+    if way == BITS:
+        again = evaluate_rescored(outputs, *sides, **cuts)
+    elif features is not None:
+        again = evaluate_feature_rescored(outputs, *sides, features, **cuts)
+    else:
+        raise UsageError("there are no features to rescore by", "give features, or rescore by bits")
+    contract = {**report.contract, "rescored": again.contract["distance"]}
+    return replace(report, rescored=again.metrics, contract=contract)
 
 
 def evaluate(
@@ -123,7 +137,7 @@ def evaluate(
     at: Cut | Sequence[Cut] = (5000, "all"),
     ties: str = "expected",
     curves: Sequence[int] = (),
-    rescore: bool = False,
+    rescore: bool | str = False,
     device: str = "auto",
     progress: "Progress | None" = None,
 ) -> Report:
@@ -139,7 +153,8 @@ def evaluate(
         at: the cut-offs: numbers of returned items, or "all".
         ties: "expected" or "stable", as for `evaluate_codes`.
         curves: further cut-offs at which ACG, NDCG, precision and recall are computed.
-        rescore: whether rescored searches are measured too.
+        rescore: "bits" (or True) or "features", rounded to int8 as an index keeps them, to measure
+            searches rescored by these too.
         device: where pictures are encoded: auto, cpu or cuda.
         progress: called with (pictures done, pictures in all), for queries and for the database.
 
@@ -147,15 +162,91 @@ def evaluate(
         UsageError: the model's codes are not compared by Hamming distance.
 
     """
-    hasher.check_hamming()
-    asked = hasher.encode_readable(query, "outputs", device=device, progress=progress)
-    found = hasher.encode_readable(database, device=device, progress=progress)
-    labels = query.labels[asked.positions], database.labels[found.positions]
-    report = evaluate_outputs(
-        asked.values, found.values, *labels, rescore=rescore, at=at, ties=ties, curves=curves
+    options: dict[str, Any] = {"at": at, "ties": ties, "curves": curves, "rescore": rescore}
+    reports = evaluate_lengths(
+        hasher, query, database, (hasher.bits,), device=device, progress=progress, **options
     )
+    return reports[hasher.bits]
+
+
+def evaluate_lengths(
+    hasher: "Hasher",
+    query: "ImageSet",
+    database: "ImageSet",
+    lengths: Sequence[int],
+    *,
+    device: str = "auto",
+    progress: "Progress | None" = None,
+    **options: Any,
+) -> dict[int, Report]:
+    """Encode queries and database once, and measure the first bits of their codes.
+
+    The contract of a report has the length as `bits` and, where the codes have more, theirs as
+    `first_of`.
+
+    Args:
+        hasher: the model to measure.
+        query: the pictures to search with, and their labels.
+        database: the pictures to search in, and their labels.
+        lengths: how many of the first bits; one report for each.
+        device: where pictures are encoded: auto, cpu or cuda.
+        progress: as for `evaluate`.
+        options: `at`, `ties`, `curves` and `rescore`, as for `evaluate`.
+
+    Raises:
+        UsageError: the codes are not so long, or are not compared by Hamming distance.
+
+    """
+    hasher.check_hamming()
+    for bits in lengths:
+        check_first_bits(bits, hasher.bits)
+    run: EncodeOptions = {"device": device, "progress": progress}
+    if choose_rescoring(options.get("rescore", False)) == FEATURES:
+        asked, found, options["features"] = encode_with_features(hasher, query, database, **run)
+    else:
+        asked = hasher.encode_readable(query, "outputs", **run)
+        found = hasher.encode_readable(database, **run)
+    labels = query.labels[asked.positions], database.labels[found.positions]
+    reports = evaluate_first_bits(asked.values, found.values, *labels, lengths, **options)
     broken = {"queries_broken": len(asked.broken), "database_broken": len(found.broken)}
-    return replace(report, contract={**report.contract, **broken})
+    return {
+        bits: replace(report, contract={**report.contract, **broken})
+        for bits, report in reports.items()
+    }
+
+
+def evaluate_first_bits(
+    outputs: hamming.Array,
+    database_codes: hamming.Array,
+    query_labels: hamming.Array,
+    database_labels: hamming.Array,
+    lengths: Sequence[int],
+    **options: Any,
+) -> dict[int, Report]:
+    """Measure the first bits of codes, one report for each length.
+
+    Args:
+        outputs: real-valued outputs (q, bits) of the queries, whose signs are their codes.
+        database_codes: packed codes (n, ⌈bits/8⌉).
+        query_labels: multi-hot (q, classes).
+        database_labels: multi-hot (n, classes).
+        lengths: how many of the first bits.
+        options: as for `evaluate_outputs`.
+
+    """
+    labels, whole = (query_labels, database_labels), outputs.shape[1]
+    reports = {}
+    for bits in lengths:
+        sides = outputs[:, :bits], first_bits(database_codes, bits)
+        reports[bits] = name_origin(evaluate_outputs(*sides, *labels, **options), whole)
+    return reports
+
+
+def name_origin(report: Report, whole: int) -> Report:
+    """Add to the contract how many bits the codes have, where the first of them were measured."""
+    if report.contract["bits"] == whole:
+        return report
+    return replace(report, contract={**report.contract, "first_of": whole})
 
 
 def _check_bits(codes: hamming.Array, bits: int) -> None:

@@ -44,7 +44,8 @@ def in_parts(
     return [work(0, min(step, n)), *(other.result() for other in others)]
 
 
-def _worthwhile(threads: int, comparisons: int) -> int:
+def worthwhile(threads: int, comparisons: int) -> int:
+    """Return how many threads so many comparisons of words are worth."""
     return max(1, min(threads, comparisons // WORDS_PER_THREAD))
 
 
@@ -55,7 +56,8 @@ def _pieces(codes: Codes, start: int, stop: int) -> Iterator[tuple[int, Words]]:
         yield first, as_words(codes[first : min(first + step, stop)]).reshape(-1)
 
 
-def _rank(keys: npt.NDArray[np.int64]) -> Ranking:
+def rank(keys: npt.NDArray[np.int64]) -> Ranking:
+    """Return the distances and positions that sorted candidates stand for."""
     return keys >> _scan.POSITION_BITS, keys & ((1 << _scan.POSITION_BITS) - 1)
 
 
@@ -68,7 +70,7 @@ def nearest(queries: Codes, codes: Codes, k: int, live: Words, threads: int) -> 
         _nearest_group(words[first : first + group], codes, k, room, live, threads)
         for first in range(0, len(words), group)
     ]
-    return _rank(np.concatenate(found))
+    return rank(np.concatenate(found))
 
 
 def _nearest_group(
@@ -87,7 +89,7 @@ def _nearest_group(
         keys[np.arange(room) >= states[:, 2:]] = np.iinfo(np.int64).max
         return keys
 
-    threads = _worthwhile(threads, len(codes) * queries.size)
+    threads = worthwhile(threads, len(codes) * queries.size)
     parts = in_parts(len(codes), threads, work, multiple_of=64)
     return np.sort(np.concatenate(parts, axis=1), axis=1)[:, :k]
 
@@ -95,7 +97,7 @@ def _nearest_group(
 def within(queries: Codes, codes: Codes, radius: int, live: Words, threads: int) -> list[Ranking]:
     """Find all codes at ``radius`` or less of each query."""
     width = (0,) * word_count(queries.shape[1])
-    parallel = _worthwhile(threads, len(codes) * len(width))
+    parallel = worthwhile(threads, len(codes) * len(width))
 
     def search(query: Words) -> Ranking:
         def work(start: int, stop: int) -> list[npt.NDArray[np.int64]]:
@@ -105,6 +107,6 @@ def within(queries: Codes, codes: Codes, radius: int, live: Words, threads: int)
             ]
 
         parts = in_parts(len(codes), parallel, work, multiple_of=64)
-        return _rank(np.sort(np.concatenate([piece for part in parts for piece in part])))
+        return rank(np.sort(np.concatenate([piece for part in parts for piece in part])))
 
     return [search(query) for query in as_words(queries)]

@@ -30,7 +30,8 @@ Integers = npt.NDArray[np.int64]
 
 
 @inlined
-def _distance(query: Words, rows: Words, row: Scalar, width: Width) -> Scalar:
+def row_distance(query: Words, rows: Words, row: Scalar, width: Width) -> Scalar:
+    """Return the distance of a query to one row."""
     first = uint64(len(width)) * row
     distance = uint64(0)
     for word in range(len(width)):
@@ -39,15 +40,15 @@ def _distance(query: Words, rows: Words, row: Scalar, width: Width) -> Scalar:
 
 
 @inlined
-def _nearer(query: Words, rows: Words, start: Scalar, bound: Scalar, width: Width) -> Scalar:
+def nearer_rows(query: Words, rows: Words, start: Scalar, bound: Scalar, width: Width) -> Scalar:
     """Return a bit for each row of the block at ``start``: 1 where it is nearer than ``bound``."""
     any_sign = uint64(0)
     for i in range(BLOCK):
-        any_sign |= _distance(query, rows, uint64(start) + uint64(i), width) - uint64(bound)
+        any_sign |= row_distance(query, rows, uint64(start) + uint64(i), width) - uint64(bound)
     hits = uint64(0)
     if any_sign >> uint64(63):
         for i in range(BLOCK):
-            difference = _distance(query, rows, uint64(start) + uint64(i), width) - uint64(bound)
+            difference = row_distance(query, rows, uint64(start) + uint64(i), width) - uint64(bound)
             hits |= difference >> uint64(63) << uint64(i)
     return hits
 
@@ -68,7 +69,7 @@ def _shrink(keys: Integers, k: int, kth: Scalar, nearer: Scalar) -> Scalar:
 
 
 @kernel
-def _offer(key: Scalar, k: int, keys: Integers, counts: Integers, state: Integers) -> Scalar:
+def offer(key: Scalar, k: int, keys: Integers, counts: Integers, state: Integers) -> Scalar:
     """Add a candidate and return the new bound: only what is nearer may still come in.
 
     ``state`` is (k-th distance, candidates up to it, used places of ``keys``); ``counts`` the
@@ -113,16 +114,16 @@ def _scan_tile(
     for start in range(0, count, BLOCK):
         hits = live[start >> 6] if live.size else ~uint64(0)
         if count - start >= BLOCK:
-            hits &= _nearer(query, rows, start, bound, width)
+            hits &= nearer_rows(query, rows, start, bound, width)
         else:
             hits &= (uint64(1) << uint64(count - start)) - uint64(1)
         while hits:
             row = start + np.int64(lowest_bit(hits))
             hits &= hits - uint64(1)
-            distance = np.int64(_distance(query, rows, uint64(row), width))
+            distance = np.int64(row_distance(query, rows, uint64(row), width))
             if distance < bound:
                 position = base + (places[row] if places.size else row)
-                bound = _offer(distance << POSITION_BITS | position, k, keys, counts, state)
+                bound = offer(distance << POSITION_BITS | position, k, keys, counts, state)
 
 
 @kernel
@@ -189,7 +190,7 @@ def collect(
     for start in range(0, n, BLOCK):
         hits = live[start >> 6] if live.size else ~uint64(0)
         if n - start >= BLOCK:
-            hits &= _nearer(query, rows, start, radius + 1, width)
+            hits &= nearer_rows(query, rows, start, radius + 1, width)
         else:
             hits &= (uint64(1) << uint64(n - start)) - uint64(1)
         if used + BLOCK > keys.size:
@@ -199,7 +200,7 @@ def collect(
         while hits:
             row = start + np.int64(lowest_bit(hits))
             hits &= hits - uint64(1)
-            distance = np.int64(_distance(query, rows, uint64(row), width))
+            distance = np.int64(row_distance(query, rows, uint64(row), width))
             if distance <= radius:
                 keys[used] = distance << POSITION_BITS | (base + row)
                 used += 1

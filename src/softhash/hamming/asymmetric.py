@@ -20,7 +20,6 @@ from softhash.errors import InputError
 POOL = 5000  # how many of the nearest are ranked again
 
 Floats = npt.NDArray[np.float64]
-Positions = npt.NDArray[np.int64]
 
 _PATTERNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
 
@@ -52,17 +51,3 @@ def asymmetric_distances(u: npt.ArrayLike, codes: Codes) -> Floats:
     for of_byte, differing in zip(sums, (codes ^ own).T, strict=True):
         found += of_byte[differing]
     return found
-
-
-def reranked(u: npt.ArrayLike, codes: Codes) -> tuple[Positions, Floats]:
-    """Rank codes, which come in (Hamming distance, id) order, by their asymmetric distance to u.
-
-    Returns their positions in the new order, and their distances; what is at equal distances stays
-    in the order it came in.
-
-    >>> reranked([0.5, 0.25, -2.0], pack([[1, 1, 1], [-1, 1, 1], [-1, -1, -1]]))
-    (array([2, 0, 1]), array([0.75, 2.  , 2.5 ]))
-    """
-    distances = asymmetric_distances(u, codes)
-    order = np.argsort(distances, kind="stable")
-    return order, distances[order]

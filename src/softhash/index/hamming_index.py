@@ -5,7 +5,6 @@ see `milvus`, or elsewhere, see `registry`), the model that made the codes, and 
 pictures.
 """
 
-import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +19,8 @@ from softhash.index import changes
 from softhash.index.items import Entry, Filter, Hit, Item
 from softhash.index.registry import choose_store
 from softhash.index.retrieval import Window
-from softhash.index.search import SearchResult, Target, run_search
+from softhash.index.search import SearchResult, Target, find_labels, run_search
+from softhash.index.stages import kept_lengths
 from softhash.index.store import Meta, Store
 from softhash.index.update import UpdateSummary, add_images, apply_plan, check_plan
 
@@ -149,6 +149,11 @@ class HammingIndex:
             self._hasher = hasher
         return self._hasher
 
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The numbers of first bits that the model was trained for, see `Hasher.lengths`."""
+        return self._hasher.lengths if self._hasher else kept_lengths(self.store)
+
     def keep_model(self, hasher: "Hasher") -> None:
         """Keep the model that makes the codes with the index, where it is not kept yet."""
         self._check_model(hasher)
@@ -252,13 +257,15 @@ class HammingIndex:
         id: int | None = None,
         code: bytes | str | Codes | None = None,
         outputs: npt.ArrayLike | None = None,
+        features: npt.ArrayLike | None = None,
         query_labels: Sequence[str] | None = None,
         k: int = 10,
         offset: int = 0,
         max_distance: int | None = None,
         labels: Sequence[str] = (),
         not_labels: Sequence[str] = (),
-        rescore: bool = False,
+        rescore: bool | str = False,
+        exact: bool = False,
     ) -> SearchResult:
         """Find the items nearest to a picture, to an item, to a code or to outputs.
 
@@ -267,6 +274,7 @@ class HammingIndex:
             id: an item, which is then not among the hits.
             code: packed bytes, or the same in hexadecimal.
             outputs: the real-valued u (bits,) of a picture, as `Hasher.outputs` returns them.
+            features: of the same picture, to rescore `outputs` by.
             query_labels: the query's labels; those of the item, or of a file of the index with
                 the picture's content, by default.
             k: how many hits.
@@ -274,26 +282,17 @@ class HammingIndex:
             max_distance: leave out what is further away, by Hamming distance.
             labels: leave out items that have none of these.
             not_labels: leave out items that have any of these.
-            rescore: rank the nearest again by how sure each bit of the query is, which takes a
-                picture or its outputs; see `softhash.hamming.asymmetric`.
+            rescore: rank the nearest again: by "bits" (or True), how sure each bit of a picture or
+                of its outputs is, or by "features", those of a picture or an item, where the index
+                keeps them; see `softhash.hamming.asymmetric` and `softhash.index.features`.
+            exact: compare all bits of all codes, where the first bits would choose candidates: in
+                large indexes whose model was trained for that; see `softhash.index.stages`.
 
         """
-        return run_search(
-            self,
-            Target(picture, id, code, outputs),
-            Window(k, offset, max_distance),
-            Filter(tuple(labels), tuple(not_labels)),
-            labels=query_labels,
-            rescore=rescore,
-        )
+        window, where = Window(k, offset, max_distance), Filter(tuple(labels), tuple(not_labels))
+        asked = Target(picture, id, code, outputs, features), window, where
+        return run_search(self, *asked, labels=query_labels, rescore=rescore, exact=exact)
 
     def find_labels(self, picture: "Picture") -> tuple[str, ...]:
         """Return the labels of a picture whose file is in the index, nothing for any other."""
-        if isinstance(picture, str | os.PathLike):
-            if not Path(picture).is_file():
-                return ()
-            picture = Path(picture).read_bytes()
-        if not isinstance(picture, bytes):
-            return ()
-        found = self.store.find_content(hashlib.sha256(picture).hexdigest())
-        return () if found is None else self.get(found).entry.labels
+        return find_labels(self.store, picture)

@@ -72,7 +72,8 @@ class Hit(NamedTuple):
         labels: all of the item's labels.
         shared: those that the query has too, or, where its labels are not known, those asked for.
         code: the item's, in packed bytes.
-        rescored: asymmetric distance, by which the nearest were ranked again; None where not asked.
+        rescored: the distance that the nearest were ranked again by, asymmetric or 1 − cosine of
+            features; None where it was not.
 
     """
 

@@ -1,6 +1,7 @@
 """The items nearest to an encoded query: ranked by the store, perhaps rescored, then fetched."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -8,12 +9,26 @@ import numpy.typing as npt
 
 from softhash.codes import Codes
 from softhash.errors import IndexDamagedError, UnknownItemError, UsageError
-from softhash.hamming.asymmetric import POOL, reranked
+from softhash.hamming import cosine
+from softhash.hamming.asymmetric import POOL, asymmetric_distances
+from softhash.hamming.rescoring import BITS, FEATURES, Floats, reranked
+from softhash.index.features import need_features
 from softhash.index.items import Filter, Hit, Item, Near
+from softhash.index.stages import choose_search
 from softhash.index.store import Store
 
 Outputs = npt.NDArray[np.floating]
-Ranked = list[tuple[Near, float | None]]  # with the asymmetric distance, where there is one
+Ranked = list[tuple[Near, float | None]]  # with the distance it was rescored by, if it was
+
+
+class Rescoring(NamedTuple):
+    """How many of the nearest are ranked again, and the distances of these ids to rank by."""
+
+    pool: int
+    distances: Callable[[Sequence[int]], Floats]
+
+
+NOTHING = Rescoring(0, lambda ids: np.empty(0))
 
 
 class Window(NamedTuple):
@@ -45,6 +60,8 @@ class Query(NamedTuple):
         likely: labels that the model finds likely, with probabilities.
         itself: the item it is, which is not among the hits.
         outputs: the real-valued u (bits,) whose signs are the code.
+        features: those of the picture (d,).
+        exact: whether its code is compared with all codes in full, see `softhash.index.stages`.
 
     """
 
@@ -53,10 +70,12 @@ class Query(NamedTuple):
     likely: Mapping[str, float] = {}
     itself: Item | None = None
     outputs: Outputs | None = None
+    features: Outputs | None = None
+    exact: bool = True
 
 
 def find_hits(
-    store: Store, query: Query, window: Window, where: Filter, *, rescore: bool = False
+    store: Store, query: Query, window: Window, where: Filter, *, rescore: str = ""
 ) -> tuple[Hit, ...]:
     """Find the items nearest to a query, but not the item that it is.
 
@@ -65,7 +84,7 @@ def find_hits(
         query: what is searched for.
         window: the part of the ranking that is wanted.
         where: the items that count.
-        rescore: whether to rank the nearest again by the query's outputs.
+        rescore: what to rank the nearest again by: "bits", "features", or "" for nothing.
 
     Raises:
         IndexDamagedError: it ranks an item that it does not have, and did not change meanwhile.
@@ -75,10 +94,7 @@ def find_hits(
     seen: int | None = None
     while True:
         try:
-            if rescore and query.outputs is not None:
-                ranked = _rescored(store, query, query.outputs, window, where)
-            else:
-                ranked = _plain(store, query, window, where)
+            ranked = _rank(store, query, window, where, rescore)
             items = store.get([one.id for one, _ in ranked])
         except UnknownItemError as error:  # another process removed it meanwhile?
             if (now := store.version) == seen:
@@ -92,31 +108,52 @@ def find_hits(
         return tuple(_hit(one, rescored, item, compared) for (one, rescored), item in pairs)
 
 
-def _plain(store: Store, query: Query, window: Window, where: Filter) -> Ranked:
+def _rank(store: Store, query: Query, window: Window, where: Filter, rescore: str) -> Ranked:
+    if rescore == BITS and query.outputs is not None:
+        u = query.outputs
+        again = Rescoring(POOL, lambda ids: asymmetric_distances(u, store.codes(ids)))
+    elif rescore == FEATURES and query.features is not None:
+        x = query.features
+        again = Rescoring(cosine.POOL, lambda ids: _cosine_distances(store, x, ids))
+    else:
+        again = NOTHING
+    if window.offset >= again.pool:
+        return [(one, None) for one in _nearest(store, query, window, where)]
+    return _rescored(store, query, window, where, again)
+
+
+def _nearest(store: Store, query: Query, window: Window, where: Filter) -> list[Near]:
+    """Rank by (Hamming distance, id), without the item that the query is."""
     codes = _row(query)
     k, offset, radius = window
+    search = choose_search(store, radius, exact=query.exact)
     if query.itself is None:
-        near = store.search(codes, k, offset=offset, radius=radius, where=where)[0]
-    else:  # one more than is asked for, since the item itself is somewhere among the nearest
-        found = store.search(codes, offset + k + 1, radius=radius, where=where)[0]
-        near = [one for one in found if one.id != query.itself.id][offset : offset + k]
-    return [(one, None) for one in near]
+        return search(codes, k, offset=offset, where=where)[0]
+    # one more than is asked for, since the item itself is somewhere among the nearest
+    found = search(codes, offset + k + 1, where=where)[0]
+    return [one for one in found if one.id != query.itself.id][offset : offset + k]
 
 
 def _rescored(
-    store: Store, query: Query, outputs: Outputs, window: Window, where: Filter
+    store: Store, query: Query, window: Window, where: Filter, again: Rescoring
 ) -> Ranked:
     """Rank the whole pool again, whatever part of it is wanted, so that pages fit together."""
-    k, offset, radius = window
-    if offset >= POOL:
-        return _plain(store, query, window, where)
-    near = store.search(_row(query), max(POOL, offset + k), radius=radius, where=where)[0]
-    pool = near[:POOL]
-    order, distances = reranked(outputs, store.codes([one.id for one in pool]))
+    (k, offset, radius), pool = window, again.pool
+    near = _nearest(store, query, Window(max(pool, offset + k), 0, radius), where)
+    order, distances = reranked(again.distances([one.id for one in near[:pool]]))
     wanted = slice(offset, offset + k)
-    ranked = zip(order[wanted].tolist(), distances[wanted].tolist(), strict=True)
-    rest: Ranked = [(one, None) for one in near[POOL : offset + k]]
-    return [(pool[place], distance) for place, distance in ranked] + rest
+    pairs = zip(order[wanted].tolist(), distances[wanted].tolist(), strict=True)
+    ranked: Ranked = [(near[place], None if isnan(value) else value) for place, value in pairs]
+    return ranked + [(one, None) for one in near[pool : offset + k]]
+
+
+def _cosine_distances(store: Store, features: Outputs, ids: Sequence[int]) -> Floats:
+    """Return the cosine distance of each item; NaN for one without features."""
+    found = need_features(store).get([(item.id, item.entry) for item in store.get(ids)])
+    distances = np.full(len(ids), np.nan)
+    if len(found.places):
+        distances[found.places] = cosine.cosine_distances(features, found.rows)
+    return distances
 
 
 def _row(query: Query) -> Codes:

@@ -1,7 +1,10 @@
 """From a picture, an item or a code to a search result."""
 
+import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -9,15 +12,17 @@ import numpy.typing as npt
 
 from softhash.codes import Codes, code_bytes, pack
 from softhash.errors import InputError, NoOutputsError, QueryError, UsageError, unknown_name
+from softhash.hamming.rescoring import BITS, FEATURES, choose_rescoring
+from softhash.index.features import item_features, need_features
 from softhash.index.items import Filter, Hit, Item
-from softhash.index.retrieval import Outputs, Query, Window, find_hits
+from softhash.index.pictures import encode_picture
+from softhash.index.retrieval import Query, Window, find_hits
+from softhash.index.stages import may_search_in_two_stages
 from softhash.index.store import Store
 
 if TYPE_CHECKING:
     from softhash.index.hamming_index import HammingIndex
     from softhash.model.inputs import Item as Picture
-
-DEVICE = "cpu"  # where one picture is encoded: nothing is gained by a GPU, and torch is not needed
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +83,7 @@ class Target(NamedTuple):
         id: an item of the index.
         code: packed bytes, or the same in hexadecimal.
         outputs: the real-valued u (bits,).
+        features: those of the picture that the outputs are of; never alone.
 
     """
 
@@ -85,19 +91,24 @@ class Target(NamedTuple):
     id: int | None = None
     code: bytes | str | Codes | None = None
     outputs: npt.ArrayLike | None = None
+    features: npt.ArrayLike | None = None
 
-    def check(self, *, rescore: bool) -> None:
+    def check(self, rescore: str) -> None:
         """Raise unless one thing is given, which can be rescored where that is asked for."""
-        given = [name for name, value in self._asdict().items() if value is not None]
+        given = [name for name in self._fields[:4] if getattr(self, name) is not None]
         if len(given) != 1:
             count = f"{len(given)} things" if given else "nothing"
             hint = "give exactly one of picture, id, code and outputs"
             raise QueryError(f"{count} to search for", hint)
-        if rescore and given[0] in ("id", "code"):
-            raise NoOutputsError(
-                f"this {given[0]} has no real-valued outputs to rescore by",
-                "search with the picture itself, or leave rescore out",
-            )
+        if rescore == BITS and given[0] in ("id", "code"):
+            raise _not_rescored(f"this {given[0]} has no real-valued outputs")
+        if rescore == FEATURES and given[0] in ("code", "outputs") and self.features is None:
+            raise _not_rescored(f"this {given[0]} comes without features")
+
+
+def _not_rescored(why: str) -> NoOutputsError:
+    hint = "search with the picture itself, or leave rescore out"
+    return NoOutputsError(f"{why} to rescore by", hint)
 
 
 def run_search(
@@ -107,7 +118,8 @@ def run_search(
     where: Filter,
     *,
     labels: Sequence[str] | None = None,
-    rescore: bool = False,
+    rescore: bool | str = False,
+    exact: bool = True,
 ) -> SearchResult:
     """Search an index; everything that can be wrong is checked before a picture is encoded.
 
@@ -117,14 +129,23 @@ def run_search(
         window: the part of the ranking that is wanted.
         where: the items that count.
         labels: the target's labels; None to look them up in the index.
-        rescore: whether to rank the nearest again by the target's outputs.
+        rescore: what to rank the nearest again by: "bits", which True means, or "features".
+        exact: whether all codes are compared in full. Rescoring by bits takes so many of the
+            nearest that they always are.
 
     """
+    way = choose_rescoring(rescore)
     window.check()
-    target.check(rescore=rescore)
+    target.check(way)
     check_labels(index.store, where)
+    if way == FEATURES:
+        need_features(index.store)
     query = build_query(index, target, labels)
-    hits = find_hits(index.store, query, window, where, rescore=rescore)
+    if way == FEATURES and query.itself is not None:
+        query = query._replace(features=item_features(index.store, query.itself))
+    in_full = exact or way == BITS or not may_search_in_two_stages(index)
+    query = query._replace(exact=in_full)
+    hits = find_hits(index.store, query, window, where, rescore=way)
     first = window.offset + 1
     return SearchResult(query.code, query.labels, query.likely, hits, first, query.itself)
 
@@ -140,6 +161,18 @@ def check_labels(store: Store, where: Filter) -> None:
                     "search without labels, or index a collection that has some",
                 )
             raise unknown_name("label", label, known)
+
+
+def find_labels(store: Store, picture: "Picture") -> tuple[str, ...]:
+    """Return the labels of a picture whose file is in an index, nothing for any other."""
+    if isinstance(picture, str | os.PathLike):
+        if not Path(picture).is_file():
+            return ()
+        picture = Path(picture).read_bytes()
+    if not isinstance(picture, bytes):
+        return ()
+    found = store.find_content(hashlib.sha256(picture).hexdigest())
+    return () if found is None else store.get([found])[0].entry.labels
 
 
 def build_query(index: "HammingIndex", target: Target, labels: Sequence[str] | None) -> Query:
@@ -158,24 +191,14 @@ def build_query(index: "HammingIndex", target: Target, labels: Sequence[str] | N
     if target.code is not None:
         return Query(code_bytes(target.code, index.bits), known or ())
     if target.picture is not None:
-        u, likely = _encode(index, target.picture)
+        encoded = encode_picture(index.hasher, target.picture)
         found = index.find_labels(target.picture) if known is None else known
-        return Query(_code(u), found, likely, outputs=u)
+        return Query(encoded.code, found, encoded.likely, None, *encoded[:2])
     u = np.asarray(target.outputs)
     if u.shape != (index.bits,):
         raise InputError(
             f"outputs have the shape {u.shape}", f"a code of this index needs ({index.bits},)"
         )
-    return Query(_code(u), known or (), outputs=u)
-
-
-def _encode(index: "HammingIndex", picture: "Picture") -> tuple[Outputs, dict[str, float]]:
-    u, likely = index.hasher.outputs_and_labels(picture, device=DEVICE)
-    if len(u) != 1:
-        raise QueryError(f"a search takes one picture, not {len(u):,}", "search for each of them")
-    return u[0], likely[0]
-
-
-def _code(u: Outputs) -> bytes:
+    features = None if target.features is None else np.asarray(target.features)
     code: bytes = pack(u[np.newaxis])[0].tobytes()
-    return code
+    return Query(code, known or (), outputs=u, features=features)

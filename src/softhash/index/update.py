@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.codes import Codes
+from softhash.codes import Codes, pack
 from softhash.data.loading import Broken
 from softhash.devices import usable_cores
 from softhash.errors import EmptyUpdateError, InputError
 from softhash.index.changes import Plan
 from softhash.index.entries import file_statuses, read_entry
+from softhash.index.features import kept_features
 from softhash.index.items import Entry
 
 if TYPE_CHECKING:
@@ -214,11 +215,17 @@ def _encode(
         return found if labels is None else found._replace(labels=labels, uploaded=True)
 
     broken: list[Broken] = []
-    parts = index.hasher.stream(images.select(positions), **options)
+    kept = kept_features(index.store)
+    kind = "codes" if kept is None else "both"
+    parts = index.hasher.stream(images.select(positions), kind=kind, **options)
     with closing(parts), ThreadPoolExecutor(usable_cores()) as pool:
         for part in parts:
             at = [positions[i] for i in part.positions]
-            if at:
+            if at and kept is None:
                 write(part.values, list(pool.map(entry, at)))
+            elif at and kept is not None:
+                u, features = np.split(part.values, [index.bits], axis=1)
+                entries = list(pool.map(entry, at))
+                kept.put(write(pack(u), entries), [one.sha256 for one in entries], features)
             broken += [replace(one, position=positions[one.position]) for one in part.broken]
     return broken

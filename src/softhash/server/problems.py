@@ -16,6 +16,7 @@ from softhash.errors import (
     IndexBusyError,
     IndexDamagedError,
     ModelMismatchError,
+    NoFeaturesError,
     NoModelError,
     NoOutputsError,
     QueryError,
@@ -37,6 +38,7 @@ _STATUSES: Final[tuple[tuple[type[SofthashError], int, str], ...]] = (
     (UnknownItemError, 404, "unknown-item"),
     (ModelMismatchError, 409, "other-model"),
     (NoModelError, 409, "no-model"),
+    (NoFeaturesError, 409, "no-features"),
     (ImageError, 422, "no-picture"),
     (IndexBusyError, 503, "busy"),
     (StoreUnavailableError, 503, "away"),
@@ -45,6 +47,7 @@ _STATUSES: Final[tuple[tuple[type[SofthashError], int, str], ...]] = (
 )
 # Hints in terms of fields, where the library's is in terms of arguments.
 _HINTS: Final[dict[type[SofthashError], str]] = {
+    NoFeaturesError: "send rescore=bits, or none; softhash index --keep-features keeps them",
     NoOutputsError: "send the picture itself as image, or no rescore",
     QueryError: "send exactly one of the fields image, id and code",
 }

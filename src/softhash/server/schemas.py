@@ -4,13 +4,13 @@ Responses are built as plain dictionaries, which is several times faster than th
 The models describe them in /openapi.json, and tests compare both.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import UploadFile
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from softhash.codes import MAX_BITS
-from softhash.hamming.asymmetric import POOL
+from softhash.hamming import asymmetric, cosine
 from softhash.index.items import Filter, Hit, Item
 from softhash.index.search import SearchResult
 from softhash.server.limits import MAX_ID, MAX_K, MAX_LABELS, MAX_OFFSET, MAX_PAGE, MAX_TEXT
@@ -36,7 +36,8 @@ NewLabels = Annotated[
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 LIKELY = "Of a picture: labels that the model finds likely, and how probable; else left out."
-RESCORE = f"rank the {POOL:,} nearest again, each bit weighed by how sure the model is of it."
+BY_BITS = f"rank the {asymmetric.POOL:,} nearest again, bits weighed by how sure the model is."
+BY_FEATURES = f"rank the {cosine.POOL} nearest again by features, where the index keeps them."
 
 
 class _Given(BaseModel):
@@ -68,6 +69,15 @@ class Ranking(_Wanted):
     k: int = Field(10, ge=1, le=MAX_K, description="How many hits.")
     offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Hits to skip.")
     max_distance: int | None = Field(None, ge=0, le=MAX_BITS)
+    exact: bool = Field(
+        False, description="Compare all bits of all codes, where first bits choose candidates."
+    )
+
+
+class Similar(Ranking):
+    """Which part of the ranking of an item is wanted, and in which order."""
+
+    rescore: Literal["features"] | None = Field(None, description=f"`features`: {BY_FEATURES}")
 
 
 class SearchForm(Ranking):
@@ -79,7 +89,11 @@ class SearchForm(Ranking):
     model: str | None = Field(
         None, max_length=64, description="SHA-256 of the model that made the code."
     )
-    rescore: bool = Field(False, description=f"Of an image: {RESCORE}")
+    rescore: bool | Literal["bits", "features"] = Field(
+        False,
+        description=f"Of an image, `bits` or `true`: {BY_BITS} Of an image or id, `features`: "
+        f"{BY_FEATURES}",
+    )
 
 
 class ItemForm(_Given):
@@ -131,6 +145,7 @@ class About(BaseModel):
     labels: dict[str, int] = Field(description="Items of each label.")
     classes: list[str] = Field(description="Labels that the model was trained on.")
     encodes: bool = Field(description="Whether it can be searched by picture.")
+    features: bool = Field(description="Whether searches can be rescored by features.")
     writable: bool
     limits: Bounds
 
@@ -163,7 +178,7 @@ class HitView(BaseModel):
     code: str
     image: str | None
     rescored: float | None = Field(
-        None, description="The weighed distance where `rescore` asked for it, otherwise left out."
+        None, description="The distance that `rescore` ranked it by, otherwise left out."
     )
 
 

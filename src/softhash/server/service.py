@@ -10,16 +10,16 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from fastapi import Request
 
-from softhash.codes import pack, row_bytes
+from softhash.codes import row_bytes
 from softhash.data.decoding import open_image
 from softhash.devices import usable_cores
 from softhash.errors import ModelMismatchError, NoModelError
 from softhash.index import Filter, HammingIndex, SearchResult
-from softhash.model.engines import Floats
+from softhash.index.pictures import EncodedPicture, encode_picture
 from softhash.server.limits import Limits
 from softhash.server.pool import Pool
 from softhash.server.prometheus import ServerMetrics
-from softhash.server.schemas import Ranking, SearchForm, search_view
+from softhash.server.schemas import Ranking, SearchForm, Similar, search_view
 from softhash.server.thumbnails import Thumbnails
 from softhash.server.tokens import TokenCheck
 
@@ -137,35 +137,30 @@ class Service:
             hint = "encode with the index's model: POST the picture to /api/v1/encode"
             raise ModelMismatchError(detail, hint)
 
-    def encode(self, data: bytes) -> tuple[bytes, dict[str, float]]:
-        """Decode and encode a picture; return its code and its likely labels."""
-        u, likely = self.outputs(data)
-        return pack(u[np.newaxis])[0].tobytes(), likely
-
-    def outputs(self, data: bytes) -> tuple[Floats, dict[str, float]]:
-        """Decode a picture; return the u (bits,) whose signs are its code, and likely labels."""
+    def encode(self, data: bytes) -> EncodedPicture:
+        """Decode and encode a picture."""
         if not self.encodes:
             detail = "the index has no model that takes pictures"
             raise NoModelError(detail, "search by id or by code")
         started = time.perf_counter()
         hasher = self.index.hasher
         picture = open_image(data, size=hasher.size, max_pixels=self.limits.pixels)
-        u, (likely,) = hasher.outputs_and_labels(picture, device="cpu")
+        encoded = encode_picture(hasher, picture)
         self.measures.encode_seconds.observe(time.perf_counter() - started)
-        return u[0], likely
+        return encoded
 
-    def find_similar(self, id: int, ranking: Ranking) -> dict[str, Any]:
+    def find_similar(self, id: int, ranking: Similar) -> dict[str, Any]:
         """Find the items nearest to one of them."""
-        return self._view(self._search(ranking, id=id))
+        return self._view(self._search(ranking, id=id, rescore=ranking.rescore or False))
 
     def search(self, form: SearchForm, image: bytes | None = None) -> dict[str, Any]:
         """Search for what a form contains; an image is decoded within the server's limits."""
         query = {"id": form.id, "code": form.code, "rescore": form.rescore}
         if image is None:
             return self._view(self._search(form, **query))
-        u, likely = self.outputs(image)
+        u, features, likely = self.encode(image)
         labels = self.index.find_labels(image)
-        result = self._search(form, **query, outputs=u, query_labels=labels)
+        result = self._search(form, **query, outputs=u, features=features, query_labels=labels)
         return self._view(replace(result, likely=likely))
 
     def _search(self, ranking: Ranking, **query: Any) -> SearchResult:
@@ -174,6 +169,7 @@ class Service:
             k=ranking.k,
             offset=ranking.offset,
             max_distance=ranking.max_distance,
+            exact=ranking.exact,
             labels=ranking.label,
             not_labels=ranking.not_label,
         )

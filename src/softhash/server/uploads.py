@@ -1,17 +1,23 @@
 """Pictures of clients, stored as files in the index's folder."""
 
 import hashlib
+import logging
 import os
 from pathlib import Path
 
 import numpy as np
 
 from softhash.data.names import IMAGE_SUFFIXES
+from softhash.errors import InputError
 from softhash.files import hash_file, neighbour, remove_synced, sync_folder, write_synced
 from softhash.index import HammingIndex
 from softhash.index.entries import file_status
+from softhash.index.features import kept_features
 from softhash.index.items import Entry, Item
+from softhash.index.pictures import EncodedPicture
 from softhash.server.problems import Problem
+
+_log = logging.getLogger(__name__)
 
 MAX_NAME_BYTES = 200  # file systems take 255, and the file has a longer name while it is written
 
@@ -33,7 +39,9 @@ def safe_name(given: str) -> str:
     return given
 
 
-def add(index: HammingIndex, name: str, data: bytes, labels: tuple[str, ...], code: bytes) -> Item:
+def add(
+    index: HammingIndex, name: str, data: bytes, labels: tuple[str, ...], encoded: EncodedPicture
+) -> Item:
     """Store a picture that was encoded, and add it; nothing is ever overwritten.
 
     Args:
@@ -41,7 +49,7 @@ def add(index: HammingIndex, name: str, data: bytes, labels: tuple[str, ...], co
         name: of the new file, from `safe_name`.
         data: the bytes of the picture.
         labels: its labels.
-        code: its code, in packed bytes.
+        encoded: its code, and its features for an index that keeps them.
 
     """
     if index.root is None:
@@ -58,12 +66,25 @@ def add(index: HammingIndex, name: str, data: bytes, labels: tuple[str, ...], co
     try:
         digest = hashlib.sha256(data).hexdigest()
         entry = Entry(name, labels, *file_status(path), sha256=digest, uploaded=True)
+        code = encoded.code
         added = index.add_codes(np.frombuffer(code, np.uint8)[np.newaxis], [entry])
     except BaseException:
         if is_new:
             remove_synced(path)
         raise
+    _keep_features(index, added, digest, encoded)
     return Item(added[0], entry, code)
+
+
+def _keep_features(
+    index: HammingIndex, ids: list[int], digest: str, encoded: EncodedPicture
+) -> None:
+    """Keep features where the index does; without them the item is safe, and found by its bits."""
+    try:
+        if (kept := kept_features(index.store)) is not None:
+            kept.put(ids, [digest], encoded.features[np.newaxis])
+    except InputError as error:
+        _log.warning("%s; the next softhash index computes them", error.detail)
 
 
 def _store(path: Path, data: bytes) -> bool:

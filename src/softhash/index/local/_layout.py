@@ -7,6 +7,7 @@
     codes.bin      one record per slot: the code, padded with zeros to whole 64-bit words
     labels-1.bin   one record per slot: bit 0 for an item that exists, bit n for label n;
                    the number is how many 64-bit words a record has
+    features-N.bin one record per slot: N features as int8, where they are kept; see `_features`
     write.lock     locked by the process that writes
     confirmed      how many changes were confirmed
     model/         the model that made the codes, where it is kept

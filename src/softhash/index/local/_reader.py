@@ -20,6 +20,7 @@ from softhash.index.local._database import (
     read_labels,
     read_state,
 )
+from softhash.index.local._first_words import FirstWords
 from softhash.index.local._forks import ForkAware
 from softhash.index.local._guard import Guard, Seen
 from softhash.index.local._identity import Identity
@@ -151,16 +152,17 @@ class Reader(ForkAware):
         path = self._folder / labels_file(state.label_words)
         labels = map_records(path, state.slots, state.label_words)
         pending = read_pending(connection, state, numbers)
-        masks = Masks(labels.records)
-        if last is not None and last.state.edits == state.edits and not len(pending.ids):
-            masks = last.masks.grown(labels.records) if not len(last.pending.ids) else masks
+        masks, first = Masks(labels.records), FirstWords(codes.records)
+        settled = last is not None and not len(pending.ids) and not len(last.pending.ids)
+        if settled and last is not None and last.state.edits == state.edits:
+            masks, first = last.masks.grown(labels.records), last.first.grown(codes.records)
         sums = read_sums(connection, state.slots) if state.version > 1 else None
         guards = [
             Guard(file, None if sums is None else sums[:, column], self._checked[column])
             for column, file in enumerate((codes, labels))
         ]
         late = Masks(pending.labels)
-        return Snapshot(state, numbers, codes.records, masks, pending, late, Guards(*guards))
+        return Snapshot(state, numbers, codes.records, masks, pending, late, Guards(*guards), first)
 
     def _stamped(self) -> tuple[int, ...]:
         """Return what changes when another user writes to a database treated as immutable."""

@@ -1,6 +1,6 @@
 """What a reader sees between two changes: mapped records, and the pending items."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -9,11 +9,13 @@ import numpy as np
 from softhash.codes import Codes
 from softhash.errors import UnknownItemError
 from softhash.hamming import nearest
-from softhash.hamming.words import Words
+from softhash.hamming.two_stages import nearest_in_two_stages
+from softhash.hamming.words import Words, count_live
 from softhash.index.items import Filter, Near
 from softhash.index.local._columns import Ids
 from softhash.index.local._database import State
 from softhash.index.local._filter_cache import Narrowed
+from softhash.index.local._first_words import FirstWords
 from softhash.index.local._forks import computed_once
 from softhash.index.local._guard import Guard
 from softhash.index.local._masks import LIVE, Masks, label_mask, positions
@@ -21,6 +23,7 @@ from softhash.index.local._pending import Pending
 from softhash.index.store import EVERYTHING
 
 Keys = Ids  # distance << 48 | id: sorting them ranks
+Rank = Callable[[Words, Words, int, Words | None], Keys]
 ID_BITS = 48
 PLACE = (1 << ID_BITS) - 1
 
@@ -44,6 +47,7 @@ class Snapshot:
         pending: items whose records do not count, and the records that count instead.
         late: masks over the pending records.
         guards: to be asked before `codes` and `masks` are used.
+        first: the first words of `codes`, for searches in two stages.
         narrowed: copies of what narrow filters keep.
 
     """
@@ -55,9 +59,18 @@ class Snapshot:
     pending: Pending
     late: Masks
     guards: Guards
+    first: FirstWords
     narrowed: Narrowed = field(default_factory=Narrowed)
 
-    def search(self, queries: Words, k: int, radius: int | None, where: Filter) -> list[list[Near]]:
+    def search(
+        self,
+        queries: Words,
+        k: int,
+        radius: int | None,
+        where: Filter,
+        *,
+        two_stages: bool = False,
+    ) -> list[list[Near]]:
         """Rank the k nearest items by (distance, id) for each query.
 
         Args:
@@ -65,9 +78,11 @@ class Snapshot:
             k: how many to return for each.
             radius: the largest distance, None for any.
             where: the items that count.
+            two_stages: whether first words may choose candidates, where that is faster.
 
         """
-        keys = self._scan(queries, k, where)
+        staged = two_stages and self.first.pay(self.state.items) and not len(self.pending.ids)
+        keys = self._scan(queries, k, where, self._ranked_in_two_stages if staged else _ranked)
         if len(self.pending.ids):
             late = _ranked(queries, self.pending.codes, k, self.late.keep(*self._chosen(where)))
             late = _renamed(late, self.pending.ids)
@@ -79,18 +94,28 @@ class Snapshot:
             for distance, id, count in zip(distances, ids, kept, strict=True)
         ]
 
-    def _scan(self, queries: Words, k: int, where: Filter) -> Keys:
+    def _scan(self, queries: Words, k: int, where: Filter, rank: Rank) -> Keys:
         """Rank by the records of the files."""
         self._check_codes()
         mask = self._kept(where)
         if mask is None or where == EVERYTHING:
-            return _ranked(queries, self.codes, k, mask)
+            return rank(queries, self.codes, k, mask)
         any_of, none_of = self._chosen(where)
         key = None if any_of is None else frozenset(any_of), frozenset(none_of)
         part = self.narrowed.part(key, mask, self.codes)
         if part is None:
-            return _ranked(queries, self.codes, k, mask)
+            return rank(queries, self.codes, k, mask)
         return _renamed(_ranked(queries, part[1], k, None), part[0])
+
+    def _ranked_in_two_stages(
+        self, queries: Words, codes: Words, k: int, mask: Words | None
+    ) -> Keys:
+        """Rank as `_ranked` does, candidates first; exactly where a filter keeps few items."""
+        if mask is not None and not self.first.pay(count_live(mask)):
+            return _ranked(queries, codes, k, mask)
+        first = self.first.words()
+        found = [nearest_in_two_stages(query, codes, first, k, mask) for query in queries]
+        return np.array([distances << ID_BITS | places for distances, places in found], np.int64)
 
     def find(self, after: int, limit: int, where: Filter) -> list[int]:
         """Return the first ids above ``after`` that a filter keeps.

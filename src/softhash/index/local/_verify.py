@@ -48,6 +48,11 @@ def verify(folder: Path, reader: Reader, progress: Callable[[int, int], None] | 
             reader.steady(lambda now: now.check())
     except IndexDamagedError as error:
         wrong.append(str(error))
+    return limit_lines(wrong)
+
+
+def limit_lines(wrong: list[str]) -> list[str]:
+    """Return the first lines, and how many more there are."""
     more = len(wrong) - MAX_LINES
     return wrong if more <= 0 else [*wrong[:MAX_LINES], f"and {more:,} more"]
 

@@ -20,14 +20,16 @@ import numpy as np
 
 from softhash.codes import Codes, check_packed, row_bytes
 from softhash.errors import IndexDamagedError, UnknownItemError, UsageError
+from softhash.hamming.words import Words
 from softhash.index.items import Entry, Filter, Item, Near
 from softhash.index.local import _layout
 from softhash.index.local._columns import in_records
 from softhash.index.local._database import ITEMS
+from softhash.index.local._features import FeatureFile
 from softhash.index.local._items import fetch, find_content, find_name, walk
 from softhash.index.local._reader import Reader
 from softhash.index.local._rows import Row, decode_entry, decode_item
-from softhash.index.local._verify import verify
+from softhash.index.local._verify import limit_lines, verify
 from softhash.index.local._writer import Writer
 from softhash.index.store import EVERYTHING, Meta
 
@@ -86,6 +88,11 @@ class LocalStore:
     def model_folder(self) -> Path:
         """Where the model that made the codes is kept, if it is."""
         return self._folder / _layout.MODEL
+
+    @property
+    def features(self) -> FeatureFile:
+        """The features kept beside the codes, if they are; see `softhash.index.features`."""
+        return FeatureFile(self._folder, self.meta.model, writable=self._writer is not None)
 
     @property
     def version(self) -> int:
@@ -173,12 +180,26 @@ class LocalStore:
         where: Filter = EVERYTHING,
     ) -> list[list[Near]]:
         """Rank items by (distance, id) for each code, and return the k after `offset`."""
-        queries = in_records(check_packed(np.asarray(codes), self._bits, "query codes"))
-        words = queries.view(np.uint64)
-        if k < 1 or offset < 0:
-            raise UsageError(f"k is {k} and offset {offset}", "give at least 1 and 0")
+        words = self._words(codes, k, offset)
         found = self._reader.steady(lambda now: now.search(words, offset + k, radius, where))
         return [near[offset:] for near in found] if offset else found
+
+    def search_in_two_stages(
+        self, codes: Codes, k: int, *, offset: int = 0, where: Filter = EVERYTHING
+    ) -> list[list[Near]]:
+        """Rank items as `search` does, candidates first; see `softhash.index.stages`."""
+        words, first = self._words(codes, k, offset), offset + k
+        found = self._reader.steady(
+            lambda now: now.search(words, first, None, where, two_stages=True)
+        )
+        return [near[offset:] for near in found]
+
+    def _words(self, codes: Codes, k: int, offset: int) -> Words:
+        """Return query codes as records, after a look at all that may be wrong with a search."""
+        if k < 1 or offset < 0:
+            raise UsageError(f"k is {k} and offset {offset}", "give at least 1 and 0")
+        queries = in_records(check_packed(np.asarray(codes), self._bits, "query codes"))
+        return queries.view(np.uint64)
 
     def items(self, *, after: int = -1, limit: int = 100, where: Filter = EVERYTHING) -> list[Item]:
         """Return up to `limit` items with ids above `after`, in id order."""
@@ -212,7 +233,8 @@ class LocalStore:
 
     def verify(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
         """Check every byte, and return one line for each problem."""
-        return verify(self._folder, self._reader, progress)
+        wrong = verify(self._folder, self._reader, progress)
+        return wrong or limit_lines(self.features.verify(id for id, _ in self.scan()))
 
 
 def _lost(folder: Path, what: str) -> IndexDamagedError:

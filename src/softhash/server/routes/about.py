@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from softhash.index.features import kept_features
 from softhash.server import limits as bounds
 from softhash.server.json_response import Json
 from softhash.server.openapi import problems
@@ -29,7 +30,8 @@ async def about(request: Request) -> Response:
     service = get_service(request)
     version = await service.version()
     found = await service.about.get(version, service.searches, lambda: _about(service))
-    return Json(found)
+    keeps = await service.searches.run(kept_features, service.index.store)  # of no version
+    return Json(found | {"features": keeps is not None})
 
 
 def _about(service: Service) -> dict[str, Any]:

@@ -9,16 +9,19 @@ from starlette.responses import Response
 from softhash.server.json_response import Json
 from softhash.server.openapi import FORM, UPLOAD, problems
 from softhash.server.routes.items import ItemId
-from softhash.server.schemas import Answer, Encoding, Ranking, SearchForm
+from softhash.server.schemas import Answer, Encoding, SearchForm, Similar
 from softhash.server.service import get_service
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
 
 @router.get(
-    "/items/{id}/similar", response_model=Answer, responses=problems(404, 422, 503), tags=["items"]
+    "/items/{id}/similar",
+    response_model=Answer,
+    responses=problems(404, 409, 422, 503),
+    tags=["items"],
 )
-async def similar(request: Request, id: ItemId, ranking: Annotated[Ranking, Query()]) -> Response:
+async def similar(request: Request, id: ItemId, ranking: Annotated[Similar, Query()]) -> Response:
     """Find the items nearest to one of them."""
     service, started = get_service(request), time.perf_counter()
     return _timed(await service.searches.run(service.find_similar, id, ranking), started)
@@ -39,9 +42,9 @@ async def search(request: Request, form: Annotated[SearchForm, Form(**FORM)]) ->
 async def encode(request: Request, image: Annotated[UploadFile, File()]) -> Response:
     """Encode a picture, and return the labels that are likely for it."""
     service = get_service(request)
-    code, likely = await service.pictures.run(service.encode, await image.read())
-    answer = {"code": code.hex(), "bits": service.bits, "model": service.model}
-    return Json(answer | ({"likely": likely} if likely else {}))
+    found = await service.pictures.run(service.encode, await image.read())
+    answer = {"code": found.code.hex(), "bits": service.bits, "model": service.model}
+    return Json(answer | ({"likely": found.likely} if found.likely else {}))
 
 
 def _timed(answer: dict[str, Any], started: float) -> Response:

@@ -67,9 +67,9 @@ async def add(request: Request, form: Annotated[ItemForm, Form(**FORM)]) -> Resp
 
 
 def _add(service: Service, name: str, data: bytes, labels: tuple[str, ...]) -> Item:
-    code, _ = service.encode(data)  # first: what is not a picture is never stored
+    encoded = service.encode(data)  # first: what is not a picture is never stored
     with service.writing:
-        return uploads.add(service.index, name, data, labels, code)
+        return uploads.add(service.index, name, data, labels, encoded)
 
 
 @router.delete(

@@ -105,17 +105,21 @@ function radiusSlider(bits, changed) {
   return { node, set };
 }
 
-// For a picture alone: how sure each bit is comes from its real-valued outputs.
-function rescoreBox(changed) {
+// By features where the index keeps them; else for a picture alone, whose real-valued outputs show
+// how sure each bit is.
+const finer = (features) => (features
+  ? "The nearest are ranked again by features, which the index keeps beside the codes."
+  : "Bits that the model is sure of count more: the nearest are ranked again.");
+
+function rescoreBox(features, changed) {
   const box = element("input", { type: "checkbox", id: "rescore", "aria-describedby": "finer" });
   box.addEventListener("change", () => changed({ rescore: box.checked }));
   const node = element("div", { class: "rescore" },
     box, element("label", { for: "rescore" }, "Finer order"),
-    element("p", { class: "help", id: "finer" },
-      "Bits that the model is sure of count more: the nearest are ranked again."));
-  const set = ({ rescore }, picture) => {
+    element("p", { class: "help", id: "finer" }, finer(features)));
+  const set = ({ rescore }, offered) => {
     box.checked = rescore;
-    node.hidden = !picture;
+    node.hidden = !offered;
   };
   return { node, set };
 }
@@ -123,17 +127,17 @@ function rescoreBox(changed) {
 // `changed(part, replace)`: part of a state; a slider's steps replace one another in the history.
 export function filters(index, changed) {
   const radius = radiusSlider(index.bits, (part) => changed(part, true));
-  const rescore = rescoreBox((part) => changed(part, false));
+  const rescore = rescoreBox(index.features, (part) => changed(part, false));
   const labels = labelChips(index.labels, (part) => changed(part, false));
   const wide = matchMedia("(min-width: 56rem)").matches;
   const summary = element("summary", {}, "Filters");
   const node = element("details", { class: "filters", open: wide }, summary, radius.node, rescore.node,
     Object.keys(index.labels).length ? [element("h2", {}, "Labels"), labels.node] : []);
-  const set = (state, picture) => {
+  const set = (state, offered) => {
     const active = state.labels.length + state.without.length + (state.radius === null ? 0 : 1);
     summary.textContent = active ? `Filters (${active})` : "Filters";
     radius.set(state);
-    rescore.set(state, picture);
+    rescore.set(state, offered);
     labels.set(state);
   };
   return { node, set };

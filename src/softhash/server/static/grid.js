@@ -35,7 +35,7 @@ export function hitGrid() {
 
   // Cards that are there already stay, so that their pictures do not load again.
   function show(hits, look) {
-    const key = JSON.stringify([look.code, look.wanted, look.keep]);
+    const key = JSON.stringify([look.code, look.wanted, look.keep, look.rescore]);
     if (key !== last) cards.clear();
     last = key;
     const ordered = groupByCode(hits).flatMap((group) => {

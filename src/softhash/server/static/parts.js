@@ -117,7 +117,7 @@ function facts(hit, { frame, text }) {
 
 // Only a search in finer order has it.
 const weighed = ({ rescored = null }) => (rescored === null ? null
-  : element("span", { class: "weighed" }, `, weighed ${rescored.toFixed(2)}`));
+  : element("span", { class: "weighed" }, `, rescored ${rescored.toFixed(2)}`));
 
 export function legend(known) {
   if (!known) {

@@ -85,18 +85,23 @@ function foundPart(context) {
     const values = {
       k, offset, label: state.labels, not_label: state.without, max_distance: state.radius,
     };
-    if (state.id !== null) return api.similar(state.id, values, signal);
+    const features = index.features ? "features" : null;
+    if (state.id !== null) {
+      const rescore = state.rescore ? features : null;
+      return api.similar(state.id, { ...values, rescore }, signal);
+    }
     const file = state.rescore ? context.upload(state.code)?.file : null;
-    const asked = file ? { image: file, rescore: true } : { code: state.code };
+    const asked = file ? { image: file, rescore: features ?? "bits" } : { code: state.code };
     return api.search({ ...values, ...asked }, signal);
   }
 
   function show(answer, state, k) {
     const wanted = context.upload(answer.query.code)?.labels ?? answer.query.labels ?? [];
     grid.show(hits, {
-      wanted, code: answer.query.code, bits: index.bits,
+      wanted, code: answer.query.code, bits: index.bits, rescore: state.rescore,
       keep: {
-        radius: state.radius, labels: state.labels, without: state.without, rescore: state.rescore,
+        radius: state.radius, labels: state.labels, without: state.without,
+        rescore: state.rescore && Boolean(index.features), // an item has no outputs
       },
     });
     more.hidden = answer.hits.length < k || hits.length >= (index.limits?.max_offset ?? Infinity);
@@ -120,7 +125,8 @@ function foundPart(context) {
 
   async function update(state, signal) {
     likely.set(state);
-    narrow.set(state, state.id === null && Boolean(context.upload(state.code)));
+    const picture = state.id === null ? context.upload(state.code) : index.features;
+    narrow.set(state, Boolean(picture));
     const k = Math.min(MOST, Math.max(PAGE, visit().shown));
     const who = state.id ?? state.code;
     const [answer, item] = await Promise.all([

@@ -31,10 +31,8 @@ export function link(changes) {
   const state = { ...START, ...changes };
   const given = new URLSearchParams();
   if (state.view === "search" && state.id !== null) given.set("id", state.id);
-  else if (state.view === "search" && state.code !== null) {
-    given.set("code", state.code);
-    if (state.rescore) given.set("rescore", 1); // an item has its code alone to be ranked by
-  }
+  else if (state.view === "search" && state.code !== null) given.set("code", state.code);
+  if (state.rescore && given.size) given.set("rescore", 1);
   if (state.view === "search" && state.radius !== null) given.set("radius", state.radius);
   if (state.view === "search" || state.view === "browse") {
     state.labels.forEach((label) => given.append("label", label));

@@ -1,0 +1,37 @@
+"""The model that a command works with, shortened where fewer bits are asked for."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from softhash.cli._output import say, warn
+
+if TYPE_CHECKING:
+    from softhash.model.hasher import Hasher
+
+
+def load_hasher(folder: Path | None, bits: int | None = None) -> "Hasher":
+    """Load a model, or the shipped one, for codes of its own length or of its first bits."""
+    from softhash.model.default_model import default_model
+    from softhash.model.hasher import Hasher
+
+    hasher = Hasher.load(folder or default_model(say))
+    if bits is None:
+        return hasher
+    short = hasher.shortened(bits)
+    warn_of_lengths(hasher, bits)
+    return short
+
+
+def warn_of_lengths(hasher: "Hasher", *lengths: int) -> None:
+    """Print a note where first bits of codes are used that the model was not trained for."""
+    trained = {*hasher.lengths, hasher.bits}
+    if others := [bits for bits in lengths if bits not in trained]:
+        warn(
+            f"this model was trained for {_listed(sorted(trained))} bits, not for "
+            f"{_listed(others)}: one that is trained for that length has better codes of it"
+        )
+
+
+def _listed(lengths: Iterable[int]) -> str:
+    return ", ".join(map(str, lengths))

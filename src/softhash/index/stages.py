@@ -1,0 +1,79 @@
+"""Searches in two stages: the first 64 bits of codes choose candidates, all bits rank them.
+
+Only where the model was trained so that its first 64 bits are a code of their own, in stores that
+can, without a largest distance, and unless an exact search is asked for.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from softhash.codes import Codes
+from softhash.errors import InputError
+from softhash.index.items import Filter, Near
+from softhash.index.store import EVERYTHING, Store
+
+if TYPE_CHECKING:
+    from softhash.index.hamming_index import HammingIndex
+
+FIRST_BITS = 64
+
+
+@runtime_checkable
+class TwoStageStore(Protocol):
+    """What a `Store` may offer too."""
+
+    def search_in_two_stages(
+        self, codes: Codes, k: int, *, offset: int = 0, where: Filter = EVERYTHING
+    ) -> list[list[Near]]:
+        """Rank items as `search` does, but for items whose first bits are far from the query's.
+
+        These come after all others, see `softhash.hamming.two_stages`. Where two stages would not
+        be faster, the ranking is that of `search`.
+
+        Args:
+            codes: packed, one row per query.
+            k: how many items to return for each.
+            offset: items to skip before them.
+            where: the items that count.
+
+        """
+
+
+def may_search_in_two_stages(index: "HammingIndex") -> bool:
+    """Return whether the store can, and the first bits of the codes are a code of their own."""
+    return isinstance(index.store, TwoStageStore) and FIRST_BITS in index.lengths
+
+
+def kept_lengths(store: Store) -> tuple[int, ...]:
+    """Return the lengths that the model kept with an index was trained for; none without one."""
+    folder = store.model_folder
+    return _read_lengths(folder, store.meta.model) if folder.exists() else ()
+
+
+@lru_cache(maxsize=64)
+def _read_lengths(folder: Path, model: str) -> tuple[int, ...]:
+    """Read a model's settings once: a kept model stays what it is."""
+    from softhash.model.folder import read_config
+
+    with suppress(InputError):  # a search by picture reports what is wrong with it
+        return read_config(folder).lengths
+    return ()
+
+
+def choose_search(
+    store: Store, radius: int | None, *, exact: bool
+) -> Callable[..., list[list[Near]]]:
+    """Return what ranks items: in two stages, unless all codes are to be compared in full.
+
+    Args:
+        store: what is searched.
+        radius: the largest distance, None for any.
+        exact: whether two stages are out of the question.
+
+    """
+    if exact or radius is not None or not isinstance(store, TwoStageStore):
+        return partial(store.search, radius=radius)
+    return store.search_in_two_stages
