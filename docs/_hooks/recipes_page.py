@@ -35,7 +35,9 @@ may be given in terms of the bits, as `"5/q"`. Defaults are those at 48 bits.
 GRIDS = """## Grids
 
 `softhash bench` takes a recipe with a table `[grid]` of lists, and runs every combination. Settings
-of a method are named `"settings.NAME"`. A table `[methods.NAME]` replaces keys for that method.
+of a method are named `"settings.NAME"`. A table `[methods.NAME]` replaces keys for that method. A
+table `[variants.NAME]` runs the grid again with its keys fixed, under that name. `float` among the
+methods is the reference row of float features.
 
 ```toml
 mode = "frozen"
@@ -47,6 +49,8 @@ seed = [0, 1, 2]
 head_rate = 1e-3
 [methods.dpsh.settings]
 eta = 0.1
+[variants."no hidden layer"]
+hidden = 0
 ```
 """
 BITS = 48

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from softhash.experiments.grid import expand
+from softhash.experiments.float_features import FLOAT
+from softhash.experiments.grid import expand, expand_variants
 from softhash.training.methods import create
 from softhash.training.recipe import read_toml
 
 FOLDER = Path(__file__).parents[2] / "recipes" / "paper"
 FILES = sorted(FOLDER.glob("*.toml"))
+OURS = sorted(FOLDER.with_name("softhash").glob("*.toml"))
 KINDS = (
     "methods-alexnet", "methods-frozen", "methods-finetune", "variants", "backbones",
     "alpha", "lambda", "gamma",
@@ -25,6 +27,16 @@ def test_a_recipe_can_be_run(path):
     assert len(set(map(repr, recipes))) == cells
     for recipe in recipes:
         create(recipe.method, recipe.bits, 20, **recipe.settings)
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
+def test_a_recipe_of_our_own_method_can_be_run_and_its_variants_differ(path):
+    content = read_toml(path)
+    cells = expand_variants(content)
+    assert {name for _, name in cells} - {""} == set(content.get("variants", ()))
+    for recipe, _ in cells:
+        if recipe.method != FLOAT:
+            create(recipe.method, recipe.bits, 20, **recipe.settings)
 
 
 def test_every_data_set_has_every_recipe_and_the_readme_names_them():

@@ -50,6 +50,10 @@ def test_of_equal_recipes_the_last_row_counts(tmp_path):
         (ROW | {"data": {"name": "photos"}}, "line 1 .* 'data'"),
         (ROW | {"curves": {"n": [1, 2]}}, "line 1 .* 'curves'"),
         (ROW | {"hits": [{"query": "a.jpg"}]}, "line 1 .* 'hits'"),
+        (ROW | {"variant": 3}, "line 1 .* 'variant'"),
+        (ROW | {"prefixes": {"x": {"metrics": {}}}}, "line 1 .* 'prefixes'"),
+        (ROW | {"prefixes": {"8": {}}}, "line 1 .* 'prefixes'"),
+        (ROW | {"prefixes": {"8": {"metrics": {}, "curves": {"n": 1}}}}, "line 1 .* 'prefixes'"),
     ],
 )
 def test_what_is_not_a_row_is_named(row, message, tmp_path):

@@ -61,7 +61,9 @@ def test_rows_hold_what_figures_need(results, images):
         # The curve's last point is the metric at the same cut.
         assert row["curves"]["acg"][-1] == pytest.approx(row["metrics"]["acg@all"], abs=1e-5)
         assert row["data"]["protocol"] == "random"
-        assert set(row["versions"]) == {"softhash", "torch", "numpy", "python", "device"}
+        versions = {"softhash", "commit", "torch", "numpy", "python", "device"}
+        assert set(row["versions"]) == versions
+        assert {"map@20", "ndcg@20", "acg@20", "precision@20"} <= row["metrics"].keys()
         assert [len(one["nearest"]) for one in row["hits"]] == [20, 20]
     split = images.split("random", seed=0)
     for one in rows[0]["hits"]:
@@ -83,11 +85,12 @@ def test_tables_figures_and_page_are_written(results, images, tmp_path):
         path.name for path in (tmp_path / "out").iterdir()
     )
     names = {path.name for path in files}
-    drawn = ("map-bits", "wap", "curves", "precision-recall")
+    drawn = ("map-bits", "ndcg-bits", "wap", "curves", "precision-recall")
     assert {f"scenes-frozen-{n}.{s}" for n in drawn for s in ("png", "svg", "pdf")} <= names
     assert {"scenes-frozen-nearest-1.png", "scenes-frozen-nearest-2.png"} <= names
     markdown = (tmp_path / "out" / "tables.md").read_text()
-    assert markdown.count("### ") == 8
+    assert markdown.count("### ") == 9
+    assert markdown.index("### 16 bits, 2 bytes") < markdown.index("### MAP@all")
     # A best value in each of two columns; but ACG of the whole database is the same for all.
     assert markdown.count("**") >= 2 * 2 * 6
     assert "**" not in markdown[markdown.index("### ACG@all") : markdown.index("### NDCG")]

@@ -101,8 +101,21 @@ def _is_hits(value: object) -> bool:
     )
 
 
+def _is_prefixes(value: object) -> bool:
+    """Return whether it is a table of lengths, each with what a row has of its own length."""
+    return isinstance(value, dict) and all(
+        length.isdecimal() and isinstance(part, dict) and "metrics" in part and _fits(part)
+        for length, part in value.items()
+    )
+
+
+def _fits(part: Mapping[str, Any]) -> bool:
+    return all(_PARTS[name](value) for name, value in part.items() if name in _PARTS)
+
+
 _METRICS = _table_of(_is_number)
 _PARTS: dict[str, Check] = {
+    "variant": _is_text,
     "recipe": _is_recipe,
     "metrics": _METRICS,
     "metrics_stable": _METRICS,
@@ -114,6 +127,7 @@ _PARTS: dict[str, Check] = {
             "protocol": _is_text, "seed": _is_number,
         }
     ),
+    "prefixes": _is_prefixes,
     "curves": _is_curves,
     "hits": _is_hits,
     "seconds": _table_of(_is_number),

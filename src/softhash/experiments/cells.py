@@ -15,7 +15,9 @@ from softhash.data.splits.split import Split
 from softhash.devices import pick_device
 from softhash.evaluation.evaluate import CURVE_POINTS
 from softhash.evaluation.report import Report
+from softhash.experiments.commit import find_commit
 from softhash.experiments.encoded_split import EncodedSplit, outputs, quantiser_distances
+from softhash.experiments.float_features import FLOAT, float_split
 from softhash.experiments.inputs import GridInputs
 from softhash.experiments.results import Row
 from softhash.model.hasher import Hasher
@@ -25,7 +27,7 @@ from softhash.training.methods import method_class
 from softhash.training.options import Options
 from softhash.training.recipe import Recipe
 
-CUTS = (100, 1000, 5000, "all")
+CUTS = (20, 100, 1000, 5000, "all")  # the first is what a person sees on one screen
 HITS = 20  # nearest pictures that a row names for a query, as in the paper's figure
 CURVE_DIGITS = 5  # more would be noise, and make rows long
 
@@ -47,16 +49,29 @@ class TrainedCell:
     outputs: npt.NDArray[np.float32]
     seconds: float
 
-    def encode_split(self, inputs: GridInputs) -> EncodedSplit:
-        """Encode the queries and the database of the same pictures, however they are drawn."""
+    @property
+    def lengths(self) -> list[int]:
+        """Numbers of first bits that were trained as codes of their own, the whole one aside."""
+        return [length for length in self.hasher.config["lengths"] if length < self.hasher.bits]
+
+    def encode_split(self, inputs: GridInputs, bits: int | None = None) -> EncodedSplit:
+        """Encode the queries and the database of the same pictures, however they are drawn.
+
+        Args:
+            inputs: the pictures, and which of them are queries.
+            bits: how many of the first bits are the code; all by default.
+
+        """
+        bits, near, distance = bits or self.hasher.bits, None, "Hamming"
         query, database = inputs.query.numpy(), inputs.database.numpy()
-        codes, labels, near = pack(self.outputs), inputs.labels.numpy(), None
-        bits = self.hasher.bits
+        u, labels = self.outputs[:, :bits], inputs.labels.numpy()
+        codes = pack(u)
         if self.hasher.ranking == "quantiser":
             queries = inputs.inputs[inputs.query.to(inputs.inputs.device)]
             near = quantiser_distances(self.network, queries, codes[database], bits)
-        both = labels[query], labels[database]
-        return EncodedSplit((codes[query], codes[database]), both, bits, near, self.outputs[query])
+            distance = "asymmetric quantiser distance"
+        sides = (codes[query], codes[database]), (labels[query], labels[database])
+        return EncodedSplit(*sides, bits, near, distance, u[query])
 
 
 def train_cell(recipe: Recipe, inputs: GridInputs, options: Options) -> TrainedCell:
@@ -70,10 +85,12 @@ def train_cell(recipe: Recipe, inputs: GridInputs, options: Options) -> TrainedC
     """
     device = torch.device(pick_device(options.device))
     started = time.perf_counter()
-    hasher, kind = build_hasher(recipe), method_class(recipe.method)
+    frozen = recipe.mode == "frozen"  # the backbone's features are there, and it is not needed
+    hasher = build_hasher(recipe, inputs.inputs.shape[1] if frozen else None)
+    kind = method_class(recipe.method)
     chosen = inputs.inputs[inputs.train.to(inputs.inputs.device)]
     labels = inputs.labels[inputs.train]
-    if recipe.mode == "frozen":
+    if frozen:
         network: Any = train_head(hasher.network.head, kind, chosen, labels, recipe, options)
     else:
         fit_pixels(hasher, kind, chosen, labels, recipe, options)
@@ -91,7 +108,7 @@ def run_cell(
     sheets: int = 0,
     rescore: bool = False,
 ) -> Row:
-    """Train, encode and measure one cell.
+    """Train, encode and measure one cell; float features are measured as they are.
 
     Args:
         recipe: of the cell.
@@ -101,27 +118,43 @@ def run_cell(
         rescore: whether rescored searches are measured too.
 
     """
-    started = time.perf_counter()
-    cell = train_cell(recipe, inputs, options)
-    encoded = cell.encode_split(inputs)
-    report = encoded.report(CUTS, curves=curve_points(len(inputs.database)))
-    stable = encoded.report(CUTS, ties="stable")
-    rescored = encoded.rescored(CUTS) if rescore else None
+    started, trained, shorter = time.perf_counter(), 0.0, {}
+    if recipe.method == FLOAT:
+        encoded = float_split(inputs)
+    else:
+        cell = train_cell(recipe, inputs, options)
+        trained, encoded = cell.seconds, cell.encode_split(inputs)
+        for length in cell.lengths:
+            first = cell.encode_split(inputs, length)
+            shorter[str(length)] = _measure(first, rescore=rescore)[0]
+    whole, contract = _measure(encoded, rescore=rescore)
     return {
         "recipe": recipe.as_dict(),
-        "metrics": dict(report.metrics),
-        "metrics_stable": dict(stable.metrics),
-        **({"metrics_rescored": dict(rescored.metrics)} if rescored else {}),
-        "contract": dict(report.contract) | {"split": inputs.split.sha256},
+        **whole,
+        **({"prefixes": shorter} if shorter else {}),
+        "contract": contract | {"split": inputs.split.sha256},
         "data": _data(inputs.split),
-        "curves": _rounded(report),
         "hits": _hits(encoded, inputs, sheets),
         "seconds": {
-            "train": cell.seconds,
-            "encode and evaluate": time.perf_counter() - started - cell.seconds,
+            "train": trained,
+            "encode and evaluate": time.perf_counter() - started - trained,
         },
         "versions": _versions(torch.device(pick_device(options.device))),
     }
+
+
+def _measure(encoded: EncodedSplit, *, rescore: bool) -> tuple[Row, Row]:
+    """Return metrics with both rules for ties and curves, and the contract behind them."""
+    report = encoded.report(CUTS, curves=curve_points(len(encoded.labels[1])))
+    stable = encoded.report(CUTS, ties="stable")
+    rescored = encoded.rescored(CUTS) if rescore else None
+    measured: Row = {
+        "metrics": dict(report.metrics),
+        "metrics_stable": dict(stable.metrics),
+        **({"metrics_rescored": dict(rescored.metrics)} if rescored else {}),
+        "curves": _rounded(report),
+    }
+    return measured, dict(report.contract)
 
 
 def curve_points(items: int) -> list[int]:
@@ -151,6 +184,8 @@ def _data(split: Split) -> dict[str, Any]:
         "format": images.format,
         "pictures": len(images),
         "classes": len(images.classes),
+        "labels_per_picture": round(float(images.labels.sum()) / max(len(images), 1), 2),
+        "train": len(split.positions["train"]),
         "protocol": split.protocol,
         "seed": split.seed,
         "options": dict(split.options),
@@ -175,6 +210,7 @@ def _versions(device: torch.device) -> dict[str, str]:
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     return {
         "softhash": __version__,
+        "commit": find_commit(),
         "torch": torch.__version__.split("+")[0],
         "numpy": np.__version__,
         "python": platform.python_version(),

@@ -29,8 +29,9 @@ class EncodedSplit:
         codes: of queries and of the database, packed.
         labels: of queries and of the database.
         bits: length of the codes.
-        near: asymmetric quantiser distances (queries, n) where codes are indices of codebooks;
-            None where the Hamming distance counts.
+        near: distances (queries, n) where the Hamming distance does not count: codes are indices
+            of codebooks, or there are none.
+        distance: the name of what is ranked by, for the contract.
         outputs: real-valued outputs of the queries (queries, bits), for `rescored`.
 
     """
@@ -39,6 +40,7 @@ class EncodedSplit:
     labels: tuple[npt.NDArray[Any], npt.NDArray[Any]]
     bits: int
     near: npt.NDArray[np.float32] | None = None
+    distance: str = "Hamming"
     outputs: npt.NDArray[np.float32] | None = None
 
     def report(
@@ -56,10 +58,10 @@ class EncodedSplit:
             return evaluate_codes(
                 *self.codes, *self.labels, bits=self.bits, at=at, ties=ties, curves=curves
             )
-        name = "asymmetric quantiser distance"
         return evaluate_distances(
-            self.near, *self.labels, bits=self.bits, distance=name, at=at, ties=ties, curves=curves
-        )
+            self.near, *self.labels,
+            bits=self.bits, distance=self.distance, at=at, ties=ties, curves=curves,
+        )  # fmt: skip
 
     def rescored(self, at: Sequence[Cut]) -> Report | None:
         """Measure the rankings of rescored searches; None where there is nothing to rescore."""

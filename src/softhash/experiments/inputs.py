@@ -1,6 +1,5 @@
 """What all cells of a grid share: features or decoded pictures, computed once, and the split."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,8 @@ from torch import Tensor
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Broken
 from softhash.data.pixels import load_all
-from softhash.data.splits.split import Split
+from softhash.data.splits.draws import Positions
+from softhash.data.splits.split import ROLES, Split
 from softhash.training.features import compute_features
 from softhash.training.fit import build_hasher
 from softhash.training.options import Options
@@ -32,7 +32,7 @@ class GridInputs:
         query: rows of the queries.
         database: rows of the database.
         split: what these rows come from.
-        names: files, one per row.
+        rows: positions of these pictures in the collection (n,).
 
     """
 
@@ -42,11 +42,16 @@ class GridInputs:
     query: Tensor
     database: Tensor
     split: Split
-    names: Sequence[str]
+    rows: Positions
+
+    @property
+    def names(self) -> list[str]:
+        """The files, one per row."""
+        return [self.split.images.file_names[i] for i in self.rows]
 
 
 def prepare_inputs(split: Split, recipe: Recipe, options: Options) -> GridInputs:
-    """Compute features, or decode pictures, of the whole collection once.
+    """Compute features, or decode pictures, of all pictures of a split once.
 
     Args:
         split: the collection, and its parts.
@@ -54,22 +59,29 @@ def prepare_inputs(split: Split, recipe: Recipe, options: Options) -> GridInputs
         options: device, progress, caches, and who hears of pictures that are left out.
 
     """
-    images = split.images
-    values, readable, broken = _computed(images, recipe, options)
+    chosen = np.unique(np.concatenate([split.positions[role] for role in ROLES]))
+    values, readable, broken = _computed(split.images.select(chosen), recipe, options)
     for one in broken:
         options.warn(f"left out: {one.reason}")
-    row = np.full(len(images), -1)
-    row[readable] = np.arange(len(readable))
-    parts = {name: row[chosen][row[chosen] >= 0] for name, chosen in split.positions.items()}
-    return GridInputs(
-        torch.from_numpy(np.ascontiguousarray(values)),
-        torch.from_numpy(images.labels[readable]),
-        torch.from_numpy(parts["train"]),
-        torch.from_numpy(parts["query"]),
-        torch.from_numpy(parts["database"]),
-        split,
-        [images.file_names[i] for i in readable],
-    )
+    inputs = torch.from_numpy(np.ascontiguousarray(values))
+    return arrange_inputs(inputs, chosen[readable], split)
+
+
+def arrange_inputs(inputs: Tensor, rows: Positions, split: Split) -> GridInputs:
+    """Put inputs together with labels, and with the part that each row belongs to.
+
+    Args:
+        inputs: features or pictures, one row each.
+        rows: positions of these pictures in the collection (n,).
+        split: the collection, and its parts; pictures without a row are left out of them.
+
+    """
+    row = np.full(len(split.images), -1)
+    row[rows] = np.arange(len(rows))
+    parts = [row[split.positions[role]] for role in ROLES]
+    train, query, database = (torch.from_numpy(part[part >= 0]) for part in parts)
+    labels = torch.from_numpy(split.images.labels[rows])
+    return GridInputs(inputs, labels, train, query, database, split, rows)
 
 
 def shared_key(recipe: Recipe) -> tuple[Any, ...]:

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from softhash.experiments.float_features import FLOAT
 from softhash.experiments.results import Row
-from softhash.plots.groups import Entry, Group, setting_text
+from softhash.plots.entries import Entry
+from softhash.plots.groups import Group, setting_text
 
 Facts = list[tuple[str, str]]
 _COUNTED = ("bits", "seed", "settings", "method")
@@ -13,7 +15,8 @@ _COUNTED = ("bits", "seed", "settings", "method")
 
 def describe_group(group: Group) -> Facts:
     """List the data, the measurement, the settings that all rows share, versions and durations."""
-    return [*_data(group.rows), *_measure(group.rows[0]), *_settings(group.rows), *_run(group.rows)]
+    facts = [*_data(group.rows), *_measure(group.rows[0]), *_settings(group.rows)]
+    return [*facts, *_run(group.rows)]
 
 
 def list_entries(group: Group) -> list[tuple[str, str, int, float]]:
@@ -52,7 +55,8 @@ def _measure(row: Row) -> Facts:
 
 
 def _settings(rows: Sequence[Row]) -> Facts:
-    """List the settings that are the same in every row."""
+    """List the settings that are the same in every row of a method; float features have none."""
+    rows = [row for row in rows if row["recipe"]["method"] != FLOAT] or rows
     first = {name: value for name, value in rows[0]["recipe"].items() if name not in _COUNTED}
     return [
         (name, setting_text(value))
@@ -62,6 +66,8 @@ def _settings(rows: Sequence[Row]) -> Facts:
 
 
 def _own(entry: Entry, shared: Mapping[str, str]) -> str:
+    if entry.reference:
+        return ""
     recipe: dict[str, Any] = entry.rows[0]["recipe"]
     own = {k: v for k, v in recipe.items() if k not in _COUNTED and k not in shared}
     own |= recipe["settings"]

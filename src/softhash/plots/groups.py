@@ -1,13 +1,15 @@
 """Rows of results put together: what may stand in one table, under which names."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from softhash.errors import InputError
 from softhash.experiments import paper
+from softhash.experiments.float_features import FLOAT
 from softhash.experiments.results import Row
+from softhash.plots.entries import Entry, Sweep, list_bits, with_prefixes
 from softhash.plots.styles import display_name, plot_rank
 from softhash.training.methods import is_shallow
 
@@ -15,35 +17,6 @@ MODES = {"frozen": "frozen backbone", "finetune": "fine-tuned"}
 SWEPT = 3  # values of a setting that make a sweep; fewer are lines of the table of methods
 _COUNTS = ("classes", "queries", "database")  # of a contract
 _APART = ("bits", "seed", "mode")  # what a table has columns, means and captions for
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A line of a table: a method (or a value of a setting) with its rows of all bits and seeds."""
-
-    label: str
-    method: str
-    backbone: str
-    rows: Sequence[Row] = field(repr=False)
-    rescored: bool = False  # whether the metrics of its rows are those of rescored searches
-
-    def with_bits(self, bits: int) -> list[Row]:
-        """Return the rows of one length of code."""
-        return [row for row in self.rows if row["recipe"]["bits"] == bits]
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """A setting of a method at several values, all else being equal."""
-
-    method: str
-    setting: str
-    entries: Sequence[Entry]
-
-    @property
-    def bits(self) -> list[int]:
-        """The lengths of code that were run."""
-        return list_bits(self.entries)
 
 
 @dataclass(frozen=True)
@@ -73,28 +46,11 @@ class Group:
         return list_bits(self.entries)
 
 
-def list_bits(entries: Iterable[Entry]) -> list[int]:
-    """List the lengths of code, shortest first."""
-    return sorted({row["recipe"]["bits"] for entry in entries for row in entry.rows})
-
-
-def with_rescored(entries: Sequence[Entry]) -> list[Entry]:
-    """Put a line of rescored searches below each entry whose rows have them."""
-    lines = []
-    for entry in entries:
-        measured = [row for row in entry.rows if "metrics_rescored" in row]
-        again = [{**row, "metrics": row["metrics_rescored"]} for row in measured]
-        lines.append(entry)
-        if again:
-            label = f"{entry.label}, rescored"
-            lines.append(Entry(label, entry.method, entry.backbone, again, rescored=True))
-    return lines
-
-
 def group_rows(rows: Sequence[Row]) -> list[Group]:
     """Put rows of one split and one mode together, in the order in which they came.
 
-    Shallow methods, which cannot be fine-tuned, are put with those that were on the same network.
+    Shallow methods and float features, which cannot be fine-tuned, are put with those that were on
+    the same network.
 
     Raises:
         InputError: a row does not say how many pictures it was measured on.
@@ -107,7 +63,8 @@ def group_rows(rows: Sequence[Row]) -> list[Group]:
     tuned = {_network(row) for row in rows if row["recipe"]["mode"] == "finetune"}
     parts: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        among_tuned = is_shallow(row["recipe"]["method"]) and _network(row) in tuned
+        fitted = row["recipe"]["method"] == FLOAT or is_shallow(row["recipe"]["method"])
+        among_tuned = fitted and _network(row) in tuned
         mode = "finetune" if among_tuned else row["recipe"]["mode"]
         parts.setdefault((row["contract"]["split"], mode), []).append(row)
     names = {key: _data_name(part[0]) for key, part in parts.items()}
@@ -147,11 +104,13 @@ def _sorted_out(rows: Sequence[Row]) -> tuple[list[Entry], list[Sweep]]:
     entries, sweeps = [], []
     for method in sorted(variants, key=plot_rank):
         own = list(variants[method].values())
-        found = _sweeps(method, own)
+        found = _sweeps(method, [variant for variant in own if not _named(variant)])
         swept = {id(row) for sweep in found for entry in sweep.entries for row in entry.rows}
         rest = [variant for variant in own if id(variant[0]) not in swept]
-        rest.sort(key=len, reverse=True)  # the one that was run most is the method's main line
-        entries += _entries(method, rest, several_backbones=len(backbones) > 1)
+        # The one without a name, or that was run most, is the method's main line.
+        rest.sort(key=lambda variant: (bool(_named(variant)), -len(variant)))
+        for entry in _entries(method, rest, several_backbones=len(backbones) > 1):
+            entries += with_prefixes(entry)
         sweeps += found
     return entries, sweeps
 
@@ -200,17 +159,32 @@ def setting_text(value: object) -> str:
 def _entries(
     method: str, variants: Sequence[Sequence[Row]], *, several_backbones: bool
 ) -> list[Entry]:
-    """Name the variants of a method by what differs among those of the same backbone."""
-    flat = [_flat(variant[0]["recipe"]) for variant in variants]
+    """Name the variants of a method: as their rows do, or by what differs among the others.
+
+    Args:
+        method: its name.
+        variants: the rows of each.
+        several_backbones: whether backbones are named too; what differs is sought in each alone.
+
+    """
+    flat = [_flat(rows[0]["recipe"]) for rows in variants if not _named(rows)]
     entries = []
-    for rows, values in zip(variants, flat, strict=True):
-        backbone = rows[0]["recipe"]["backbone"]
+    for rows in variants:
+        values, backbone = _flat(rows[0]["recipe"]), rows[0]["recipe"]["backbone"]
         differing = _differing([other for other in flat if other["backbone"] == backbone])
         parts = [backbone] if several_backbones else []
-        parts += [f"{name} {setting_text(values.get(name, 'default'))}" for name in differing]
+        if _named(rows):
+            parts.append(_named(rows))
+        else:
+            parts += [f"{name} {setting_text(values.get(name, 'default'))}" for name in differing]
         label = f"{display_name(method)} ({', '.join(parts)})" if parts else display_name(method)
-        entries.append(Entry(label, method, backbone, rows))
+        entries.append(Entry(label, method, backbone, rows, reference=method == FLOAT))
     return entries
+
+
+def _named(rows: Sequence[Row]) -> str:
+    """Return the name that a benchmark file gives to rows of one recipe, if any."""
+    return str(rows[0].get("variant", ""))
 
 
 def _differing(recipes: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from softhash.experiments.results import Row
 from softhash.plots.canvas import new_figure, tidy
-from softhash.plots.groups import Entry, Group
+from softhash.plots.entries import Entry
+from softhash.plots.groups import Group
 from softhash.plots.styles import Style, assign_styles
 from softhash.plots.tables import METRICS, summary
 
@@ -22,6 +23,7 @@ AXES = {
     "precision": "precision",
     "recall": "recall",
 }
+WIDE = 8  # how many times the longest codes are the shortest, where an axis is logarithmic
 MARKS = 6  # a curve has so many markers, or they would hide it
 
 Curve = tuple[Sequence[float], Sequence[float]]
@@ -80,17 +82,20 @@ def bits_figure(group: Group, metric: str, cut: str, ties: str) -> "Figure":
         cells = [(bits, summary(entry.with_bits(bits), metric, cut, ties)) for bits in group.bits]
         points = [(bits, cell) for bits, cell in cells if cell]
         means = [cell.mean for _, cell in points]
-        drawn = panel.errorbar(
-            [bits for bits, _ in points],
-            means,
-            [cell.deviation or 0 for _, cell in points],
-            capsize=2,
-            elinewidth=0.7,
-            **_look(style),
-        )
-        ends.append((means[-1], entry.label, drawn[0]))
+        if entry.reference:
+            drawn = panel.axhline(means[-1], **_look(style))
+        else:
+            drawn = panel.errorbar(
+                [bits for bits, _ in points],
+                means,
+                [cell.deviation or 0 for _, cell in points],
+                capsize=2,
+                elinewidth=0.7,
+                **_look(style),
+            )[0]
+        ends.append((means[-1], entry.label, drawn))
     ends.sort(key=lambda end: -end[0])
-    panel.set_xticks(group.bits)
+    _scale_bits(panel, group.bits)
     panel.set_xlabel("bits", fontsize=9)
     panel.set_ylabel(f"{METRICS[metric]}@{cut}", fontsize=9)
     panel.set_title(f"{METRICS[metric]}@{cut} against bits: {group.title}", fontsize=11)
@@ -104,6 +109,14 @@ def bits_figure(group: Group, metric: str, cut: str, ties: str) -> "Figure":
         handlelength=3,
     )
     return figure
+
+
+def _scale_bits(panel: "Axes", bits: Sequence[int]) -> None:
+    """Mark the lengths that were run; by their logarithm where they would stand too close."""
+    if bits[-1] > WIDE * bits[0]:
+        panel.set_xscale("log", base=2)
+        panel.minorticks_off()
+    panel.set_xticks(bits, [str(number) for number in bits])
 
 
 def mean_curve(rows: Sequence[Row], axes: tuple[str, str], until: int | None = None) -> Curve:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from softhash.experiments import paper
 from softhash.plots.canvas import new_figure, tidy
-from softhash.plots.groups import Group, Sweep
+from softhash.plots.entries import Sweep
+from softhash.plots.groups import Group
 from softhash.plots.styles import bar_colour, display_name
 from softhash.plots.tables import METRICS, SETTINGS, Cell, summary
 

@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from softhash.errors import InputError
 from softhash.plots.contact_sheet import ALL, NONE, QUERY, SOME, frame_colour
+from softhash.plots.entries import distinct_lines
 from softhash.plots.groups import Group
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def find_answers(group: Group, query: str) -> tuple[int, list[Answer]]:
     """Return the longest codes, and what each method found with them and its first seed."""
     bits = max(group.bits)
     answers = []
-    for entry in group.entries:
+    for entry in distinct_lines(group.entries, bits):
         rows = sorted(entry.with_bits(bits), key=lambda row: int(row["recipe"]["seed"]))
         hits = [one for row in rows[:1] for one in row.get("hits", []) if one["query"] == query]
         answers += [Answer(entry.label, hits[0]["nearest"])] if hits else []
@@ -73,7 +74,10 @@ def retrieval_sheet(
         for column, (name, frame) in enumerate(zip(answer.nearest, frames, strict=True)):
             left = NAMES_WIDTH + column * step
             sheet.paste(_thumbnail(images, place[name], SIDE, frame), (left, top))
+            _draw_count(sheet, shared[column], frame, (left, top + SIDE + FRAME))
         _draw_name(sheet, answer.label, frames, top)
+        mean = f"{sum(shared) / max(len(shared), 1):.2f} labels shared"
+        ImageDraw.Draw(sheet).text((2 * GAP, top + 62), mean, INK, font=_font(13))
     return sheet
 
 
@@ -89,6 +93,14 @@ def _check_there(names: Sequence[str], place: dict[str, int], images: "ImageSet"
 def _thumbnail(images: "ImageSet", position: int, side: int, frame: str) -> Image.Image:
     picture = ImageOps.fit(images.open(position), (side, side), Image.Resampling.LANCZOS)
     return ImageOps.expand(picture, FRAME, frame)
+
+
+def _draw_count(sheet: Image.Image, shared: int, frame: str, corner: tuple[int, int]) -> None:
+    """Write the number of shared labels into the lower left corner of a picture's frame."""
+    draw, (left, bottom) = ImageDraw.Draw(sheet), corner
+    width = 8 + int(draw.textlength(str(shared), font=_font(12)))
+    draw.rectangle((left, bottom - 14, left + width, bottom + FRAME - 1), fill=frame)
+    draw.text((left + 4, bottom - 14), str(shared), PAPER, font=_font(12))
 
 
 def _draw_head(sheet: Image.Image, images: "ImageSet", query: int, title: str) -> None:
@@ -111,11 +123,11 @@ def _draw_name(sheet: Image.Image, label: str, frames: Sequence[str], top: int) 
     size = 15
     while size > 8 and draw.textlength(label, font=_font(size)) > NAMES_WIDTH - 3 * GAP:
         size -= 1
-    draw.text((2 * GAP, top + 20), label, INK, font=_font(size))
+    draw.text((2 * GAP, top + 16), label, INK, font=_font(size))
     left = float(2 * GAP)
     for colour in MEANING:
         count = str(frames.count(colour))
-        draw.text((left, top + 42), count, colour, font=_font(14))
+        draw.text((left, top + 40), count, colour, font=_font(14))
         left += draw.textlength(count, font=_font(14)) + 12
 
 

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from softhash.experiments.float_features import FLOAT
 from softhash.training.methods import Line, find_method
 from softhash.training.methods.method import LAST
 
 PLAIN = "#9db4c8"  # bars of methods that are not bold
+REFERENCE = Line("#555555", "--", "", bold=False)  # float features, which are no method
 
 _COLOURS = "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b", "#7a4b9d", "#8c8c8c"
 _DASHES = ("-", "--", ":", "-.")
@@ -33,9 +35,11 @@ class Style:
 def display_name(method: str) -> str:
     """Spell a method as its paper does.
 
-    >>> display_name("hyp2"), display_name("something-new")
-    ('HyP²', 'something-new')
+    >>> display_name("hyp2"), display_name("float"), display_name("something-new")
+    ('HyP²', 'float features', 'something-new')
     """
+    if method == FLOAT:
+        return "float features"
     kind = find_method(method)
     return kind.title if kind else method
 
@@ -78,6 +82,8 @@ def assign_styles(methods: Sequence[str]) -> list[Style]:
 
 
 def _line(method: str) -> Line | None:
+    if method == FLOAT:
+        return REFERENCE
     kind = find_method(method)
     return kind.line if kind else None
 

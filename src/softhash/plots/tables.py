@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
+from softhash.codes import row_bytes
 from softhash.errors import InputError, UsageError
 from softhash.experiments import paper
 from softhash.experiments.paper import Printed
 from softhash.experiments.results import Row
-from softhash.plots.groups import Entry, Group, Sweep, with_rescored
+from softhash.plots.entries import Entry, Sweep, distinct_lines, with_rescored
+from softhash.plots.groups import Group
 from softhash.plots.styles import display_name
 from softhash.training.methods import is_shallow
 
@@ -109,7 +111,26 @@ def comparison_table(group: Group, metric: str, cut: str, ties: str) -> Table:
     entries = _lines(group.entries, ties)
     columns = [_column(entries, bits, (metric, cut, ties), find_printed) for bits in group.bits]
     title = f"{METRICS[metric]}@{cut}: {group.title}"
-    return _table(title, "method", entries, group.bits, columns, ties)
+    return _table(title, "method", entries, _lengths(group.bits), columns, ties)
+
+
+def overview_table(
+    group: Group, bits: int, measures: Sequence[tuple[str, str]], ties: str
+) -> Table:
+    """Compare methods, one row each, over several metrics at one length of code.
+
+    Args:
+        group: the methods.
+        bits: the length.
+        measures: metrics and their cut-offs, such as ("ndcg", "20").
+        ties: `expected` or `stable`.
+
+    """
+    entries = _lines(distinct_lines(group.entries, bits), ties)
+    columns = [_column(entries, bits, (*one, ties), lambda entry, bits: None) for one in measures]
+    headings = [f"{METRICS[metric]}@{cut}" for metric, cut in measures]
+    title = f"{bits} bits, {row_bytes(bits)} bytes: {group.title}"
+    return _table(title, "method", entries, headings, columns, ties)
 
 
 def sweep_table(group: Group, sweep: Sweep, cut: str, ties: str) -> Table:
@@ -132,7 +153,11 @@ def sweep_table(group: Group, sweep: Sweep, cut: str, ties: str) -> Table:
     columns = [_column(entries, bits, ("map", cut, ties), find_printed) for bits in sweep.bits]
     symbol = SETTINGS.get(sweep.setting, sweep.setting)
     title = f"MAP@{cut} for values of {symbol}: {display_name(sweep.method)}, {group.title}"
-    return _table(title, symbol, entries, sweep.bits, columns, ties)
+    return _table(title, symbol, entries, _lengths(sweep.bits), columns, ties)
+
+
+def _lengths(bits: Sequence[int]) -> list[str]:
+    return [f"{number} bits" for number in bits]
 
 
 def _lines(entries: Sequence[Entry], ties: str) -> Sequence[Entry]:
@@ -145,11 +170,11 @@ def _column(
 ) -> list[Cell | None]:
     cells = [summary(entry.with_bits(bits), *measure) for entry in entries]
     pairs = list(zip(entries, cells, strict=True))
-    means = {round(cell.mean, DIGITS) for entry, cell in pairs if cell and not entry.rescored}
-    best = sorted(means, reverse=True)[:SECOND]  # methods compete, not ways to search
+    means = {round(cell.mean, DIGITS) for entry, cell in pairs if cell and entry.competes}
+    best = sorted(means, reverse=True)[:SECOND]
     return [
         cell
-        if cell is None or entry.rescored
+        if cell is None or not entry.competes
         else _finished(cell, best, entry, find_printed(entry, bits))
         for entry, cell in pairs
     ]
@@ -179,20 +204,25 @@ def _table(
     title: str,
     corner: str,
     entries: Sequence[Entry],
-    bits: Sequence[int],
+    headings: Sequence[str],
     columns: Sequence[Sequence[Cell | None]],
     ties: str,
 ) -> Table:
     rows = [(entry.label, [c[i] for c in columns]) for i, entry in enumerate(entries)]
-    cells = [cell for column in columns for cell in column if cell]
-    return Table(
-        title,
-        _caption(cells, ties),
-        corner,
-        [f"{number} bits" for number in bits],
-        rows,
-        [*_fitted(entries), *_notes(cells)],
-    )
+    coded = [i for i, entry in enumerate(entries) if not entry.reference]
+    cells = [cell for column in columns for i in coded if (cell := column[i])]
+    notes = [*_references(entries), *_fitted(entries), *_notes(cells)]
+    return Table(title, _caption(cells, ties), corner, headings, rows, notes)
+
+
+def _references(entries: Sequence[Entry]) -> list[str]:
+    """Explain the lines that have no codes."""
+    contracts = {e.label: e.rows[0]["contract"] for e in entries if e.reference}
+    return [
+        f"{label}: ranked by {contract.get('distance')}, {contract.get('bits', 0) // 8:,} bytes "
+        "each, beside codes of every length"
+        for label, contract in contracts.items()
+    ]
 
 
 def _fitted(entries: Sequence[Entry]) -> list[str]:

@@ -17,7 +17,7 @@ from softhash.plots.markup import LATEX_HEAD, to_html, to_latex, to_markdown
 from softhash.plots.page import Section, embedded, page
 from softhash.plots.panels import bars_figure, sweeps_figure
 from softhash.plots.retrieval import find_answers, list_queries, retrieval_sheet
-from softhash.plots.tables import Table, comparison_table, sweep_table
+from softhash.plots.tables import Table, comparison_table, overview_table, sweep_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +33,7 @@ class Choice:
     """What is wanted of the tables and figures.
 
     Attributes:
-        at: cut-offs of the tables; figures take the first.
+        at: cut-offs of the tables; figures take the first, that of NDCG the last.
         ties: `expected` or `stable`.
         formats: of the figures; the page has SVG.
         force: whether files are overwritten.
@@ -109,22 +109,26 @@ class _Writer:
     def _tables(self, group: Group) -> list[Table]:
         at, ties = self.choice.at, self.choice.ties
         tables = []
-        if group.entries:
-            tables += [comparison_table(group, m, cut, ties) for m in TABLES for cut in at]
+        if group.bits:
+            measures = [(metric, cut) for metric in TABLES for cut in at]
+            tables.append(overview_table(group, max(group.bits), measures, ties))
+            tables += [comparison_table(group, *measure, ties) for measure in measures]
         return tables + [sweep_table(group, s, cut, ties) for s in group.sweeps for cut in at]
 
     def _figures(self, group: Group) -> list[tuple[str, str, "Figure"]]:
-        cut, ties = self.choice.at[0], self.choice.ties
+        cut, last, ties = self.choice.at[0], self.choice.at[-1], self.choice.ties
         figures = []
-        if group.entries:
+        if group.bits:
             of_map, of_wap = (group, "map", cut, ties), (group, "wap", cut, ties)
             figures += [("map-bits", f"MAP@{cut} against bits", bits_figure(*of_map))]
+            of_ndcg = f"NDCG@{last} against bits", bits_figure(group, "ndcg", last, ties)
+            figures += [("ndcg-bits", *of_ndcg)]
             figures += [("wap", f"WAP@{cut}", bars_figure(*of_wap))]
-        if group.entries and has_curves(group):
+        if group.bits and has_curves(group):
             caption = "ACG, NDCG and precision against returned pictures"
             figures += [("curves", caption, returned_figure(group))]
             figures += [("precision-recall", "Precision against recall", recall_figure(group))]
-        elif group.entries:
+        elif group.bits:
             self.note("rows without curves, of an older version: figures of curves are left out")
         if group.sweeps:
             caption = f"MAP@{cut} for values of a setting"
@@ -144,7 +148,7 @@ class _Writer:
 
     def _sheets(self, group: Group) -> list[str]:
         """Draw what each method found for the queries that rows name, where pictures are given."""
-        queries = list_queries(group) if group.entries else []
+        queries = list_queries(group) if group.bits else []
         if queries and self.choice.images is None:
             self.note("the nearest pictures of queries are drawn when the collection is given too")
             return []

@@ -1,0 +1,23 @@
+"""Features, labels and a split, made up for tests."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from softhash.data.image_set import ImageSet
+from softhash.experiments.inputs import GridInputs, arrange_inputs
+
+
+def made_inputs(pictures: int = 60, features: int = 8, broken: int = 3) -> GridInputs:
+    """Make inputs of a split some of whose pictures could not be read."""
+    rng = np.random.default_rng(0)
+    labels = (rng.random((pictures, 5)) < 0.4).astype(np.uint8)
+    labels[:, 0] |= ~labels.any(axis=1)
+    names = tuple(f"{i:03}.jpg" for i in range(pictures))
+    images = ImageSet(Path("/somewhere/photos"), names, labels, tuple("abcde"), "table")
+    split = images.split("random", seed=0, query=10, train=20)
+    rows = np.sort(rng.permutation(pictures)[broken:])
+    noise = rng.normal(size=(len(rows), features))
+    values = noise + labels[rows] @ rng.normal(size=(5, features))
+    return arrange_inputs(torch.from_numpy(values.astype(np.float32)), rows, split)

@@ -1,0 +1,113 @@
+"""Features in a file: the same split on another machine, and clear errors about bad files."""
+
+import json
+
+import numpy as np
+import pytest
+from made_inputs import made_inputs
+
+from softhash.errors import AlreadyExistsError, InputError, UsageError
+from softhash.experiments.feature_file import load_features, save_features
+from softhash.training.recipe import Recipe
+
+
+@pytest.fixture
+def file(tmp_path):
+    save_features(made_inputs(), Recipe(), tmp_path / "features.npz")
+    return tmp_path / "features.npz"
+
+
+def arrays_of(file):
+    with np.load(file) as found:
+        return dict(found)
+
+
+def test_a_file_brings_back_split_names_and_labels_and_features_in_half_precision(file):
+    before, saved = made_inputs(), load_features(file)
+    after = saved.inputs
+    assert after.split.sha256 == before.split.sha256
+    assert after.split.options == before.split.options
+    assert after.names == before.names
+    assert (after.split.images.root.name, after.split.images.classes) == ("photos", tuple("abcde"))
+    for part in ("labels", "train", "query", "database"):
+        assert getattr(after, part).equal(getattr(before, part))
+    assert after.inputs.equal(before.inputs.half().float())
+    assert saved.network == {"backbone": "efficientnet_lite0", "weights": "default", "size": 0}
+
+
+def test_nothing_is_overwritten_and_too_large_features_are_refused(file, tmp_path):
+    inputs = made_inputs()
+    with pytest.raises(AlreadyExistsError):
+        save_features(inputs, Recipe(), file)
+    inputs.inputs[0, 0] = 70_000
+    with pytest.raises(InputError, match="too large for half precision"):
+        save_features(inputs, Recipe(), tmp_path / "new.npz")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "message"),
+    [
+        (Recipe(backbone="alexnet"), "of backbone 'efficientnet_lite0', and the recipe has 'alex"),
+        (Recipe(size=227), "of size 0, and the recipe has 227"),
+        (Recipe(mode="finetune"), "needs pictures instead of features"),
+    ],
+)
+def test_features_of_another_network_are_refused(file, recipe, message):
+    with pytest.raises(UsageError, match=message):
+        load_features(file).check([Recipe(), recipe])
+
+
+def _facts(**changed):
+    def change(arrays):
+        facts = json.loads(arrays["facts"].tobytes())
+        arrays["facts"] = np.frombuffer(json.dumps({**facts, **changed}).encode(), np.uint8)
+
+    return change
+
+
+def _array(name, value):
+    return lambda arrays: arrays.update({name: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_facts(kind="split"), "its kind is not 'softhash features 1'"),
+        (_facts(sha256="0" * 64), "another was saved"),
+        (_facts(classes=list("abcdefghi")), "its labels do not fit 9 classes"),
+        (_facts(file_names=[1] * 60), "file names are not text"),
+        (_facts(network={"backbone": 3}), "is damaged: recipe key backbone is 3"),
+        (_array("facts", np.frombuffer(b"[", np.uint8)), "is not a file of features"),
+        (_array("query", np.array([0, 99])), "'query' does not list some of 60 pictures"),
+        (_array("rows", np.zeros(57, np.int64)), "'rows' lists a picture twice"),
+        (_array("train", np.zeros(2)), "'train' does not list"),
+        (_array("features", np.full((57, 8), np.nan, np.float16)), "finite numbers"),
+        (_array("features", np.zeros((3, 8), np.float16)), r"shape \(3, 8\) for"),
+        (_array("features", np.zeros((57, 8))), "half precision"),
+        (lambda arrays: arrays.pop("labels"), "it lacks 'labels'"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused(file, change, message):
+    arrays = arrays_of(file)
+    change(arrays)
+    np.savez(file, **arrays)
+    with pytest.raises(InputError, match=message) as error:
+        load_features(file)
+    assert "--save-features" in str(error.value)
+
+
+def test_a_file_that_cannot_be_read_is_refused(file, tmp_path):
+    whole = file.read_bytes()
+    np.savez_compressed(tmp_path / "compressed.npz", **arrays_of(file))
+    np.savez(tmp_path / "objects.npz", facts=np.array([{}], dtype=object))
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    middle = whole.find(b"features.npy") + 400
+    damaged = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+    (tmp_path / "flipped.npz").write_bytes(damaged)
+    wrong = {
+        "compressed": "is compressed", "objects": "cannot be read", "cut": "cannot be read",
+        "flipped": "cannot be read", "gone": "does not exist",
+    }  # fmt: skip
+    for name, message in wrong.items():
+        with pytest.raises(InputError, match=message):
+            load_features(tmp_path / f"{name}.npz")
