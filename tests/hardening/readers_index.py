@@ -1,8 +1,11 @@
 """Readers of indexes."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+
+from softhash.errors import NoFeaturesError
 
 from .reader import Reader
 from .samples import write_crashed_index, write_index, write_model, write_pictures
@@ -40,6 +43,8 @@ def _read(folder: Path) -> None:
 
 def _ask(index: object) -> None:
     index.search(id=2, k=50)
+    with suppress(NoFeaturesError):  # a spoiled record is none
+        index.search(id=2, k=50, rescore="features")
     index.search(code=b"\x01\x02\x30"[: (index.bits + 7) // 8], labels=["sea"], k=50)
     index.store.items(limit=100)
     list(index.store.scan())

@@ -28,6 +28,9 @@ bits = [12, 24]
 head_rate = 1e-3
 [methods.dpsh.settings]
 eta = 0.1
+[variants.linear]
+hidden = 0
+settings = { alpha = 0.2 }
 """
 
 
@@ -55,6 +58,22 @@ def _read_grid(folder: Path) -> None:
     except InputError as error:
         if missing not in error.detail:
             raise
+
+
+def _make_features(folder: Path) -> None:
+    from softhash.experiments.feature_file import save_features
+    from softhash.training.recipe import Recipe
+
+    inputs = load_module("experiments/made_inputs.py").made_inputs()
+    save_features(inputs, Recipe(), folder / "features.npz")
+
+
+def _read_features(folder: Path) -> None:
+    from softhash.experiments.feature_file import load_features
+
+    inputs = load_features(folder / "features.npz").inputs
+    assert inputs.inputs[inputs.train].isfinite().all()
+    assert len(inputs.names) == len(inputs.labels)
 
 
 def _make_rows(folder: Path) -> None:
@@ -96,6 +115,7 @@ def _write_report(folder: Path) -> None:
 READERS = [
     Reader("recipe", _make_recipe, {"recipe.toml": "toml"}, _read_recipe),
     Reader("grid", _make_recipe, {"grid.toml": "toml"}, _read_grid),
+    Reader("features", _make_features, {"features.npz": "zip"}, _read_features),
     Reader("results", _make_rows, {"results.jsonl": "jsonl"}, _read_rows, keeps=False),
     Reader(
         "report", _make_rows, {"results.jsonl": "jsonl"}, _write_report, keeps=False, weight=0.05
