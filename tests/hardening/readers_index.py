@@ -14,8 +14,13 @@ from .samples import write_crashed_index, write_index, write_model, write_pictur
 def _make(folder: Path) -> Path:
     import shutil
 
+    from softhash.index import HammingIndex
+    from softhash.index.features import fill_features, keep_features
+
     pictures, model = write_pictures(folder / "pictures"), write_model(folder / "model")
-    write_index(folder / "index", model, pictures)
+    with HammingIndex.open(write_index(folder / "index", model, pictures), writable=True) as index:
+        keep_features(index)
+        assert fill_features(index, workers=1)
     shutil.rmtree(folder / "model")
     shutil.rmtree(pictures)
     return folder / "index"

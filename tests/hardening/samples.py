@@ -90,14 +90,12 @@ def write_model(folder: Path) -> Path:
 
 
 def write_index(folder: Path, model: Path, pictures: Path) -> Path:
-    """Make an index with features and some history: items were removed and revised."""
+    """Make an index with some history: items were removed and revised."""
     from softhash.data.image_set import ImageSet
     from softhash.index import HammingIndex
-    from softhash.index.features import keep_features
     from softhash.model.hasher import Hasher
 
     with HammingIndex.create(folder, Hasher.load(model)) as index:
-        keep_features(index)
         index.update(ImageSet.read(pictures), workers=1)
         index.remove(3, 7)
         index.store.revise({5: index.get(5).entry._replace(labels=("revised", "sea"))})
