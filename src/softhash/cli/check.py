@@ -60,7 +60,8 @@ def _show(found: "Inspection") -> None:
     _findings(console, "missing", list(images.missing))
     _findings(console, "broken", [one.reason for one in found.broken])
     _findings(console, "duplicates", copies)
-    _findings(console, "without labels", found.unlabelled if images.classes else [])
+    if images.classes:  # otherwise a hint says that there are none at all
+        _findings(console, "without labels", found.unlabelled)
     for note in images.notes:
         console.print(f"[yellow]note:[/] {as_markup(note)}")
     for hint in found.hints:
