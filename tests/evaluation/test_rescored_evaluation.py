@@ -42,10 +42,15 @@ def places(u):
     for item, bits in enumerate(unpack(CODES, 12)):
         weights = [abs(float(x)) for x, bit in zip(u, bits, strict=True) if (x > 0) != bool(bit)]
         found.append((len(weights), item, sum(weights)))
-    found.sort()
+    return rescored_places(found)
+
+
+def rescored_places(found):
+    """Rank (Hamming distance, item, other distance): the first again by the other distance."""
+    found = sorted(found)
     keys = [
-        (rank >= POOL, weight if rank < POOL else 0.0, distance)
-        for rank, (distance, _, weight) in enumerate(found)
+        (rank >= POOL, other if rank < POOL else 0.0, distance)
+        for rank, (distance, _, other) in enumerate(found)
     ]
     order = sorted(set(keys))
     near = np.empty(len(found))
@@ -126,16 +131,7 @@ def feature_places(query):
         row = PAIR.database[item].astype(float)
         norm = np.sqrt((x @ x) * (row @ row))
         found.append((far, item, round(1 - float(x @ row) / norm if norm else 1.0, 12)))
-    found.sort()
-    keys = [
-        (rank >= POOL, near if rank < POOL else 0.0, far)
-        for rank, (far, _, near) in enumerate(found)
-    ]
-    order = sorted(set(keys))
-    places = np.empty(len(found))
-    for key, (_, item, _) in zip(keys, found, strict=True):
-        places[item] = order.index(key)
-    return places
+    return rescored_places(found)
 
 
 @pytest.mark.usefixtures("small_feature_pool")

@@ -1,12 +1,16 @@
-// Hits as a grid; those with identical codes are folded behind the first of them.
+// Hits as a grid; those that the ranking cannot tell apart are folded behind the first of them.
 
 import { button, card, element } from "./parts.js";
 
-export function groupByCode(hits) {
+// Features tell pictures with one code apart: these keep their places.
+const keyOf = ({ code, rescored = null }) => `${code} ${rescored}`;
+
+export function groupTies(hits) {
   const groups = new Map();
   for (const hit of hits) {
-    if (!groups.has(hit.code)) groups.set(hit.code, []);
-    groups.get(hit.code).push(hit);
+    const key = keyOf(hit);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(hit);
   }
   return [...groups.values()];
 }
@@ -23,13 +27,14 @@ export function hitGrid() {
   }
 
   function foldOf(group) {
-    const [{ code }, ...rest] = group;
+    const [first, ...rest] = group;
+    const key = keyOf(first);
     const fold = button(`${rest.length} more with the same code`, () => {
-      if (!opened.delete(code)) opened.add(code);
-      fold.setAttribute("aria-expanded", String(opened.has(code)));
-      rest.forEach((hit) => { cards.get(hit.id).hidden = !opened.has(code); });
+      if (!opened.delete(key)) opened.add(key);
+      fold.setAttribute("aria-expanded", String(opened.has(key)));
+      rest.forEach((hit) => { cards.get(hit.id).hidden = !opened.has(key); });
     }, "fold");
-    fold.setAttribute("aria-expanded", String(opened.has(code)));
+    fold.setAttribute("aria-expanded", String(opened.has(key)));
     return fold;
   }
 
@@ -38,12 +43,12 @@ export function hitGrid() {
     const key = JSON.stringify([look.code, look.wanted, look.keep, look.rescore]);
     if (key !== last) cards.clear();
     last = key;
-    const ordered = groupByCode(hits).flatMap((group) => {
+    const ordered = groupTies(hits).flatMap((group) => {
       const nodes = group.map((hit) => cardOf(hit, look));
       nodes[0].querySelector(".fold")?.remove();
       if (group.length > 1) nodes[0].querySelector(".actions").append(foldOf(group));
       nodes.forEach((node, i) => {
-        node.hidden = i > 0 && !opened.has(group[0].code);
+        node.hidden = i > 0 && !opened.has(keyOf(group[0]));
         node.classList.toggle("twin", i > 0);
       });
       return nodes;
