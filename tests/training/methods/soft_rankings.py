@@ -4,12 +4,19 @@ import numpy as np
 
 
 def soft_loss(u, labels, name, bins, weights=None):
-    """1 − score from soft counts, query by query and bin by bin; items and queries may weigh.
+    """1 − score, the mean over queries that have something to find; they may weigh."""
+    losses = soft_losses(u, labels, name, bins, weights)
+    weights = [1.0] * len(u) if weights is None else list(weights)
+    return np.average(list(losses.values()), weights=[weights[i] for i in losses])
+
+
+def soft_losses(u, labels, name, bins, weights=None):
+    """1 − score of each such query, from soft counts, bin by bin; items may weigh.
 
     Labels between 0 and 1 are expected ones, and items relevant by so much.
     """
     n, bits = u.shape
-    width, losses, counted = bits / bins, [], []
+    width, losses = bits / bins, {}
     weights = [1.0] * n if weights is None else list(weights)
     for i in range(n):
         shared = [float(labels[i] @ labels[j]) for j in range(n) if j != i]
@@ -35,9 +42,8 @@ def soft_loss(u, labels, name, bins, weights=None):
         weighed = sorted((w * g for w, g in zip(weight, gain, strict=True)), reverse=True)
         ideal = sum(g / np.log2(2 + k) for k, g in enumerate(weighed))
         relevant = sum(w * min(1, r) for w, r in zip(weight, shared, strict=True))
-        losses.append(1 - score / (ideal if "ndcg" in name else relevant))
-        counted.append(weights[i])
-    return np.average(losses, weights=counted)
+        losses[i] = 1 - score / (ideal if "ndcg" in name else relevant)
+    return losses
 
 
 def steps(value, start, length):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from finite_differences import loss_and_gradient, slopes
-from soft_rankings import soft_loss
+from soft_rankings import soft_loss, soft_losses
 
 from softhash.errors import UsageError
 from softhash.training.methods import create
@@ -21,13 +21,18 @@ def with_places(**settings):
     return create("softhash", BITS, CLASSES, **settings).double()
 
 
-def reference(u, places, ndcg_weight, bins, labels=LABELS):
+def listed(u, places, labels=LABELS):
     """Anchors are pictures of one label that weigh less; with none of them, it is TALR."""
     whole = np.concatenate([u, np.tanh(places)])
     labels = np.concatenate([labels, np.eye(CLASSES, dtype=int)[: len(places)]])
     weight = 0.5 * len(u) / max(len(places), 1)  # of an anchor: half of all pictures', together
     assert not len(places) or weight < 1
-    weights = [1.0] * len(u) + [weight] * len(places)
+    return whole, labels, [1.0] * len(u) + [weight] * len(places)
+
+
+def reference(u, places, ndcg_weight, bins, labels=LABELS):
+    """The loss of codes of one length."""
+    whole, labels, weights = listed(u, places, labels)
     parts = [soft_loss(whole, labels, name, bins, weights) for name in ("ap", "ndcg")]
     return (1 - ndcg_weight) * parts[0] + ndcg_weight * parts[1]
 
@@ -47,14 +52,24 @@ def test_value_and_gradients_are_those_of_the_loops(ndcg_weight, anchors, bins):
         np.testing.assert_allclose(method.places.grad.numpy(), moved, rtol=1e-3, atol=1e-6)
 
 
-def test_half_of_the_loss_is_that_of_shorter_codes():
+def test_shorter_codes_take_turns_among_the_queries():
     method = with_places(lengths=[3, 5, BITS, 99])
     assert method.lengths == (3, 5, BITS)
     places = method.places.detach().numpy()
 
     def nested(u):
-        parts = [reference(u[:, :k], places[:, :k], 0.5, k) for k in (3, 5, BITS)]
-        return parts[2] / 2 + (parts[0] + parts[1]) / 4
+        whole, labels, weights = listed(u, places)
+        score = {
+            (k, name): soft_losses(whole[:, :k], labels, name, k, weights)
+            for k in (3, 5, BITS)
+            for name in ("ap", "ndcg")
+        }
+        judged = list(score[BITS, "ap"])  # queries that have something to find
+        losses = [
+            np.mean([score[k, name][i] for k in (BITS, (3, 5)[i % 2]) for name in ("ap", "ndcg")])
+            for i in judged
+        ]
+        return np.average(losses, weights=[weights[i] for i in judged])
 
     loss, gradient = loss_and_gradient(method, OUTPUTS, LABELS)
     assert loss == pytest.approx(nested(OUTPUTS), rel=1e-5)

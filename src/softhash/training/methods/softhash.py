@@ -4,16 +4,16 @@ The loss is the metric itself. Pictures of the batch and learned *class anchors*
 each of them is a query that ranks all others by distance; an anchor counts as a picture with that
 one label. With tie-aware AP and NDCG, made differentiable as in TALR (`_listwise`),
 
-    L_k = 1 − mean over queries of (1 − g)·AP + g·NDCG,  u = tanh(·), anchors = tanh(a),
+    L = 1 − mean over queries of (1 − g)·AP + g·NDCG,  u = tanh(·), anchors = tanh(a).
 
-where rankings see the first k bits alone. AP does not see how many labels are shared, NDCG does.
+AP does not see how many labels are shared, NDCG does.
 Anchors are there because a batch is a poor sample of a collection: it has one picture or none of
 most classes.
 
-Codes can be nested, so that one model serves for every length: where shorter `lengths` k are given,
-half of the loss is that of the whole code of q bits, and half the mean over these,
-
-    L = (L_q + mean over k of L_k) / 2,  otherwise L = L_q.
+Codes can be nested, so that one model serves for every length: where shorter `lengths` are given,
+each query ranks twice, by all q bits and by the first k alone. The lengths take turns: query i has
+the one at i mod their number, which costs a fraction of asking every query for each, and the codes
+are as good. Half of the score is that of the whole code.
 
 A hidden layer that is trained on labels forgets what they do not say. A linear path beside it
 (`skip_dropout`, see `softhash.model.heads`) keeps that, and with it the order of the first hits:
@@ -141,12 +141,20 @@ class SoftHash(Method):
         relevance, gain = shared.clamp(max=1) * weight, (torch.exp2(shared) - 1) * weight
         best = best_dcg(gain)
 
-        def score(length: int) -> Tensor:
+        def score(length: int, queries: slice) -> Tensor:
             first, bins = v[:, :length], min(length, self.bins or default_bins(length))
-            distance = (length - first @ first.T) / 2
-            size, hits, gains = histograms(distance, length, bins, items, relevance, gain)
-            precision = average_precision(size, hits, relevance)
-            return (1 - g) * precision + g * ndcg(size, gains, gain, best)
+            distance = (length - first[queries] @ first.T) / 2
+            hit, won = relevance[queries], gain[queries]
+            size, hits, gains = histograms(distance, length, bins, items[queries], hit, won)
+            precision = average_precision(size, hits, hit)
+            return (1 - g) * precision + g * ndcg(size, gains, won, best[queries])
 
-        *shorter, whole = map(score, self.lengths)
-        return (whole + sum(shorter) / len(shorter)) / 2 if shorter else whole
+        *shorter, whole = self.lengths
+        by_all = score(whole, slice(None))
+        if not shorter:
+            return by_all
+        turns = [slice(turn, None, len(shorter)) for turn in range(len(shorter))]
+        by_fewer = [score(length, turn) for length, turn in zip(shorter, turns, strict=True)]
+        place = torch.arange(len(v), device=v.device)
+        order = torch.cat([place[turn] for turn in turns]).argsort()
+        return (by_all + torch.cat(by_fewer)[order]) / 2
