@@ -10,6 +10,7 @@ import numpy.typing as npt
 from softhash.errors import InputError, UsageError
 
 MAX_BITS = 1024
+DEFAULT_BITS = 256  # 32 bytes: the best first screens, and the first bits are good codes too
 
 Codes = npt.NDArray[np.uint8]
 

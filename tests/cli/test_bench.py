@@ -62,6 +62,13 @@ def test_rescored_searches_are_measured_where_that_is_asked_for(run_bench):
         assert row["metrics_rescored"] != row["metrics"]
         everything = "precision@all"
         assert row["metrics_rescored"][everything] == pytest.approx(row["metrics"][everything])
+        by_features = row["metrics_rescored_by_features"]
+        assert by_features.keys() == row["metrics"].keys()
+        assert by_features[everything] == pytest.approx(row["metrics"][everything])
+        assert by_features["ndcg@20"] not in (
+            row["metrics"]["ndcg@20"],
+            row["metrics_rescored"]["ndcg@20"],
+        )
     assert run_bench(only="idhn", rescore=True) == rows
     quantised = run_bench(only="dqn", rescore=True)[-1]
     assert "metrics_rescored" not in quantised

@@ -14,6 +14,7 @@ from command import run
 
 from softhash import Options, fit
 from softhash.cli.train import train
+from softhash.codes import DEFAULT_BITS
 from softhash.data import scenes
 from softhash.data.image_set import ImageSet
 from softhash.evaluation.by_distance import evaluate_rescored
@@ -47,7 +48,7 @@ def test_embeddings_are_trained_saved_and_logged(arrays, tmp_path):
     assert "--force" in again.stderr
     forced = run("train", *arguments, "-o", tmp_path / "model", "--epochs", 1, "--force")
     assert forced.returncode == 0, forced.stderr
-    assert Hasher.load(tmp_path / "model").bits == 48
+    assert Hasher.load(tmp_path / "model").bits == DEFAULT_BITS
 
 
 @pytest.mark.slow

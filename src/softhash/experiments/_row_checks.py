@@ -120,6 +120,7 @@ _PARTS: dict[str, Check] = {
     "metrics": _METRICS,
     "metrics_stable": _METRICS,
     "metrics_rescored": _METRICS,
+    "metrics_rescored_by_features": _METRICS,
     "contract": _is_contract,
     "data": _has(
         {

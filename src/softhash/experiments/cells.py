@@ -2,6 +2,7 @@
 
 import platform
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,6 +120,11 @@ def run_cell(
 
     """
     started, trained, shorter = time.perf_counter(), 0.0, {}
+
+    def measure(encoded: EncodedSplit) -> tuple[Row, Row]:
+        again = encoded.rescored(CUTS, inputs.feature_pair) if rescore else {}
+        return _measure(encoded, again)
+
     if recipe.method == FLOAT:
         encoded = float_split(inputs)
     else:
@@ -126,8 +132,8 @@ def run_cell(
         trained, encoded = cell.seconds, cell.encode_split(inputs)
         for length in cell.lengths:
             first = cell.encode_split(inputs, length)
-            shorter[str(length)] = _measure(first, rescore=rescore)[0]
-    whole, contract = _measure(encoded, rescore=rescore)
+            shorter[str(length)] = measure(first)[0]
+    whole, contract = measure(encoded)
     return {
         "recipe": recipe.as_dict(),
         **whole,
@@ -143,15 +149,14 @@ def run_cell(
     }
 
 
-def _measure(encoded: EncodedSplit, *, rescore: bool) -> tuple[Row, Row]:
+def _measure(encoded: EncodedSplit, rescored: Mapping[str, Report]) -> tuple[Row, Row]:
     """Return metrics with both rules for ties and curves, and the contract behind them."""
     report = encoded.report(CUTS, curves=curve_points(len(encoded.labels[1])))
     stable = encoded.report(CUTS, ties="stable")
-    rescored = encoded.rescored(CUTS) if rescore else None
     measured: Row = {
         "metrics": dict(report.metrics),
         "metrics_stable": dict(stable.metrics),
-        **({"metrics_rescored": dict(rescored.metrics)} if rescored else {}),
+        **{name: dict(again.metrics) for name, again in rescored.items()},
         "curves": _rounded(report),
     }
     return measured, dict(report.contract)

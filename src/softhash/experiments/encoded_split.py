@@ -11,8 +11,13 @@ from torch import Tensor
 
 from softhash import hamming
 from softhash.codes import Codes, unpack
-from softhash.evaluation.by_distance import evaluate_distances, evaluate_rescored
+from softhash.evaluation.by_distance import (
+    evaluate_distances,
+    evaluate_feature_rescored,
+    evaluate_rescored,
+)
 from softhash.evaluation.evaluate import evaluate_codes
+from softhash.evaluation.feature_pair import FeaturePair
 from softhash.evaluation.measure import Cut
 from softhash.evaluation.report import Report
 
@@ -63,11 +68,22 @@ class EncodedSplit:
             bits=self.bits, distance=self.distance, at=at, ties=ties, curves=curves,
         )  # fmt: skip
 
-    def rescored(self, at: Sequence[Cut]) -> Report | None:
-        """Measure the rankings of rescored searches; None where there is nothing to rescore."""
+    def rescored(self, at: Sequence[Cut], features: FeaturePair | None) -> dict[str, Report]:
+        """Measure the rankings of rescored searches, named as rows of results name them.
+
+        Args:
+            at: cut-offs, numbers or "all".
+            features: of queries and database, where searches can be rescored by these too.
+
+        """
         if self.near is not None or self.outputs is None:
-            return None
-        return evaluate_rescored(self.outputs, self.codes[1], *self.labels, at=at)
+            return {}
+        sides = self.outputs, self.codes[1], *self.labels
+        found = {"metrics_rescored": evaluate_rescored(*sides, at=at)}
+        if features is not None:
+            by_features = evaluate_feature_rescored(*sides, features, at=at)
+            found["metrics_rescored_by_features"] = by_features
+        return found
 
     def nearest(self, queries: Positions, k: int) -> Positions:
         """Find the k nearest in the database for some queries; ties in database order."""

@@ -1,6 +1,7 @@
 """What all cells of a grid share: features or decoded pictures, computed once, and the split."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from softhash.data.loading import Broken
 from softhash.data.pixels import load_all
 from softhash.data.splits.draws import Positions
 from softhash.data.splits.split import ROLES, Split
+from softhash.evaluation.feature_pair import FeaturePair
+from softhash.hamming.cosine import quantise
 from softhash.training.features import compute_features
 from softhash.training.fit import build_hasher
 from softhash.training.options import Options
@@ -48,6 +51,14 @@ class GridInputs:
     def names(self) -> list[str]:
         """The files, one per row."""
         return [self.split.images.file_names[i] for i in self.rows]
+
+    @cached_property
+    def feature_pair(self) -> FeaturePair | None:
+        """Features of queries and database, where the inputs are features."""
+        if self.inputs.ndim != 2:
+            return None
+        features = self.inputs.float().cpu().numpy()
+        return FeaturePair(features[self.query], quantise(features[self.database])[0])
 
 
 def prepare_inputs(split: Split, recipe: Recipe, options: Options) -> GridInputs:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
-from softhash.codes import Codes
+from softhash.codes import DEFAULT_BITS, Codes
 from softhash.data.loading import Progress
 from softhash.devices import pick_device
 from softhash.errors import UsageError
@@ -50,7 +50,7 @@ class Hasher(DescribedModel):
     def __init__(
         self,
         backbone: str,
-        bits: int = 48,
+        bits: int = DEFAULT_BITS,
         *,
         size: int | None = None,
         weights: str | os.PathLike[str] | None = "default",
@@ -68,7 +68,9 @@ class Hasher(DescribedModel):
         self._begin(LazyNetwork(config, weights), head)
 
     @classmethod
-    def from_features(cls, features: int, bits: int = 48, **head: Unpack[HeadOptions]) -> Self:
+    def from_features(
+        cls, features: int, bits: int = DEFAULT_BITS, **head: Unpack[HeadOptions]
+    ) -> Self:
         """Make a hasher of embeddings that exist already.
 
         Args:

@@ -5,6 +5,11 @@ from dataclasses import dataclass, field
 
 from softhash.experiments.results import Row
 
+RESCORED = {
+    "metrics_rescored": "rescored",
+    "metrics_rescored_by_features": "rescored by features",
+}  # parts of a row, and what their lines are called
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -61,15 +66,15 @@ def distinct_lines(entries: Iterable[Entry], bits: int) -> list[Entry]:
 
 
 def with_rescored(entries: Sequence[Entry]) -> list[Entry]:
-    """Put a line of rescored searches below each entry whose rows have them."""
+    """Put lines of rescored searches below each entry whose rows have them."""
     lines = []
     for entry in entries:
-        measured = [row for row in entry.rows if "metrics_rescored" in row]
-        again = [{**row, "metrics": row["metrics_rescored"]} for row in measured]
         lines.append(entry)
-        if again:
-            label = f"{entry.label}, rescored"
-            lines.append(Entry(label, entry.method, entry.backbone, again, rescored=True))
+        for key, what in RESCORED.items():
+            again = [{**row, "metrics": row[key]} for row in entry.rows if key in row]
+            if again:
+                label = f"{entry.label}, {what}"
+                lines.append(Entry(label, entry.method, entry.backbone, again, rescored=True))
     return lines
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from softhash.codes import check_bits
+from softhash.codes import DEFAULT_BITS, check_bits
 from softhash.devices import require_torch
 from softhash.errors import InputError, UsageError, unknown_name
 
@@ -76,7 +76,7 @@ class Recipe:
 
     mode: str = "frozen"
     method: str = "softhash"
-    bits: int = 48
+    bits: int = DEFAULT_BITS
     backbone: str = "efficientnet_lite0"
     weights: str = "default"
     size: int = 0

@@ -10,14 +10,13 @@ AP does not see how many labels are shared, NDCG does.
 Anchors are there because a batch is a poor sample of a collection: it has one picture or none of
 most classes.
 
-Codes can be nested, so that one model serves for every length: where shorter `lengths` are given,
+Long codes are nested, so that one model serves for every length: where there are shorter `lengths`,
 each query ranks twice, by all q bits and by the first k alone. The lengths take turns: query i has
 the one at i mod their number, which costs a fraction of asking every query for each, and the codes
 are as good. Half of the score is that of the whole code.
 
 A hidden layer that is trained on labels forgets what they do not say. A linear path beside it
-(`skip_dropout`, see `softhash.model.heads`) keeps that, and with it the order of the first hits:
-recipes/softhash/first-screen.toml has both.
+(`skip_dropout`, see `softhash.model.heads`) keeps that, and with it the order of the first hits.
 
 Labels are soft: what is ranked by are expected numbers of shared labels, ỹ·ỹ, of
 
@@ -31,10 +30,10 @@ one that they support weighs something. The relevance of an item is min(1, ỹ·
 A query without any relevant item does not count. All anchors together weigh at most half as much as
 the pictures, as items and as queries, so that many classes do not crowd out the batch.
 
-Settings (g = 0.5, ε = 0.5, bins as TALR's) and `defaults` were chosen on validation parts of
-VOC2012's train set; ε, and the batch size on frozen features, also on `scenes` and on synthetic
-features for the labels of IAPR TC-12 (291 classes) and COCO (80). docs/why/method.md explains each
-part and what it brings. Checked against float64 loops; gradients by finite differences.
+Settings (g = 0.5, ε = 0.5, bins as TALR's, lengths) and `defaults` were chosen on parts of the
+train sets of VOC2012, IAPR TC-12 and COCO that were held out as queries; dropout, batch size and
+epochs on VOC2012's alone. docs/why/method.md explains each part and what it brings. Checked against
+float64 loops; gradients by finite differences.
 """
 
 from collections.abc import Sequence
@@ -56,6 +55,7 @@ from softhash.training.methods.method import Defaults, Line, Method
 ANCHOR_STD = 0.5  # before tanh: anchors start between the corners of the cube, well apart
 EPSILON = 1e-6
 MIN_SHARED = 1e-3  # expected shared labels below which an item is not relevant
+NESTED = (16, 32, 48, 64, 128)  # shorter lengths of codes that are longer than the last but one
 MAX_ANCHOR_SHARE = 0.5  # weight of all anchors together, relative to the pictures of the batch
 
 
@@ -65,9 +65,10 @@ class SoftHash(Method):
     name, title, order = "softhash", "softhash", 0
     line = Line("#000000", "-", "*", bold=True)
     defaults: ClassVar[Defaults] = {
-        "frozen": {"dropout": 0.7, "batch_size": 256, "epochs": 80},
+        "frozen": {"dropout": 0.7, "skip_dropout": 0.6, "batch_size": 256, "epochs": 80},
         "finetune": {
             "dropout": 0.7,
+            "skip_dropout": 0.6,
             "epochs": 40,
             "augment": True,
             "teacher_zoom": 1.27,
@@ -83,7 +84,7 @@ class SoftHash(Method):
         classes: int,
         *,
         ndcg_weight: float = 0.5,
-        lengths: Sequence[int] = (),
+        lengths: Sequence[int] | None = None,
         anchors: bool = True,
         label_smoothing: float = 0.5,
         bins: int | None = None,
@@ -92,6 +93,8 @@ class SoftHash(Method):
         self.ndcg_weight = ndcg_weight
         self.anchors = anchors
         self.label_smoothing = label_smoothing
+        if lengths is None:  # whoever asks for a short code wants that one
+            lengths = NESTED if bits > NESTED[-2] else ()
         if any(type(k) is not int or k < 1 for k in lengths):
             raise ValueError(f"lengths is {lengths}; give numbers of bits")
         self.lengths = (*sorted({k for k in lengths if k < bits}), bits)
