@@ -2,7 +2,6 @@
 
 import platform
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,11 +119,6 @@ def run_cell(
 
     """
     started, trained, shorter = time.perf_counter(), 0.0, {}
-
-    def measure(encoded: EncodedSplit) -> tuple[Row, Row]:
-        again = encoded.rescored(CUTS, inputs.feature_pair) if rescore else {}
-        return _measure(encoded, again)
-
     if recipe.method == FLOAT:
         encoded = float_split(inputs)
     else:
@@ -132,11 +126,13 @@ def run_cell(
         trained, encoded = cell.seconds, cell.encode_split(inputs)
         for length in cell.lengths:
             first = cell.encode_split(inputs, length)
-            shorter[str(length)] = measure(first)[0]
-    whole, contract = measure(encoded)
+            shorter[str(length)] = _measure(first)[0]
+    whole, contract = _measure(encoded)
+    rescored = encoded.rescored(CUTS, inputs.feature_pair) if rescore else {}
     return {
         "recipe": recipe.as_dict(),
         **whole,
+        **{name: dict(again.metrics) for name, again in rescored.items()},
         **({"prefixes": shorter} if shorter else {}),
         "contract": contract | {"split": inputs.split.sha256},
         "data": _data(inputs.split),
@@ -149,14 +145,13 @@ def run_cell(
     }
 
 
-def _measure(encoded: EncodedSplit, rescored: Mapping[str, Report]) -> tuple[Row, Row]:
+def _measure(encoded: EncodedSplit) -> tuple[Row, Row]:
     """Return metrics with both rules for ties and curves, and the contract behind them."""
     report = encoded.report(CUTS, curves=curve_points(len(encoded.labels[1])))
     stable = encoded.report(CUTS, ties="stable")
     measured: Row = {
         "metrics": dict(report.metrics),
         "metrics_stable": dict(stable.metrics),
-        **{name: dict(again.metrics) for name, again in rescored.items()},
         "curves": _rounded(report),
     }
     return measured, dict(report.contract)
