@@ -6,8 +6,8 @@
     softhash bench recipes/softhash/first-screen-ablation.toml --data PICTURES -o ABLATION
     python tools/results_page.py docs/results/coco --title COCO
 
-The folder holds the rows: `first-screen.jsonl`, `first-screen-ablation.jsonl` where there are some,
-and `split.json` where the split is none that a protocol draws. Written are the page (README.md, or
+The folder holds the rows: `first-screen.jsonl`, others of `EXTRAS` where there are some, and
+`split.json` where the split is none that a protocol draws. Written are the page (README.md, or
 `--page`) and a folder `first-screen` of tables and figures. Every number on the page comes from a
 row.
 """
@@ -51,16 +51,31 @@ wrote it from the rows.
 FIRST_SCREEN = """\
 Float features are the yardstick. They are the backbone's own, compared by cosine, and were never
 trained on a label of this collection. NDCG and ACG count how many labels are shared, MAP and WAP
-reach down to 5,000 hits. *Nested* is our own method with a linear path beside the hidden layer,
-trained for every length at once.
+reach down to 5,000 hits. *Before* is our own method without the linear path beside the hidden
+layer, trained for one length at a time.
 """
 LENGTHS = """\
 A line of first bits is one training whose shorter codes are the beginnings of its longest ones. All
-other lines were trained for each length anew.
+other lines were trained for each length anew. A dash: not run.
 """
 ABLATION = """\
-Each line changes one thing more than the line above it; the first is the method by default.
+The first line is the method by default; each of the others changes one thing.
 """
+TIMES = """\
+Several runs shared the device, so alone each is faster.
+"""
+RESCORED = """\
+The first hits can be ordered anew: by the query's real-valued outputs, or by features that the
+index keeps as int8, 1,280 bytes per picture. One seed.
+"""
+FINETUNED = """\
+The whole network was trained, at 227×227. One seed.
+"""
+EXTRAS = (
+    ("ablation", "What each part brings", ABLATION),
+    ("rescored", "Rescored", RESCORED),
+    ("finetune", "Fine-tuned", FINETUNED),
+)  # further files of rows, and the part of the page that shows each
 
 
 def write_page(folder: Path, title: str, page: str = "README.md") -> Path:
@@ -73,18 +88,19 @@ def write_page(folder: Path, title: str, page: str = "README.md") -> Path:
 
     """
     rows = read_results(folder / f"{NAME}.jsonl")
-    ablation = folder / f"{NAME}-ablation.jsonl"
     group = one_group(rows)
     draw(rows, folder / NAME)
     parts = [f"# {title}\n", INTRODUCTION, "## What was run\n", list_facts(group)]
     parts += ["## The first screen\n", FIRST_SCREEN, overview(group)]
     parts += ["## Every length\n", LENGTHS, *(by_length(group, *one) for one in BY_LENGTH)]
     parts += [list_figures(group)]
-    if ablation.exists():
-        part = one_group(read_results(ablation))
-        parts += ["## What each part brings\n", ABLATION, overview(part)]
+    for name, heading, text in EXTRAS:
+        path = folder / f"{NAME}-{name}.jsonl"
+        if path.exists():
+            parts += [f"## {heading}\n", text, overview(one_group(read_results(path)))]
     parts += [
         "## Training time\n",
+        TIMES,
         list_times(group),
         "## How to rerun\n",
         list_commands(group, folder),

@@ -12,7 +12,7 @@ def made_row(value=0.5, *, contract=None, curves=True, hits=(), **recipe):
     """Return a row in which every metric has one value, and the stable ones a hundredth less."""
     names = [f"{m}@{cut}" for m in ("map", "wap", "acg", "ndcg") for cut in (100, 5000, "all")]
     row = {
-        "recipe": Recipe.with_defaults(**{"method": "idhn", **recipe}).as_dict(),
+        "recipe": Recipe.with_defaults(**{"method": "idhn", "bits": 48, **recipe}).as_dict(),
         "metrics": dict.fromkeys(names, value),
         "metrics_stable": dict.fromkeys(names, value - 0.01),
         "contract": CONTRACT | (contract or {}),
