@@ -12,9 +12,11 @@ import faiss
 import numpy as np
 
 from softhash.codes import Codes
-from softhash.index.items import Entry, Filter
+from softhash.index.expressions import build_where
+from softhash.index.items import Entry
 from softhash.index.local import LocalStore
-from softhash.index.store import EVERYTHING, Meta, Store
+from softhash.index.store import Meta, Store
+from softhash.index.where import EVERYTHING
 
 BITS = 64
 
@@ -45,7 +47,7 @@ class OfStore:
 
     def search(self, codes: Codes, k: int, label: str | None) -> object:
         """Find the nearest items."""
-        return self.store.search(codes, k, where=Filter((label,)) if label else EVERYTHING)
+        return self.store.search(codes, k, where=build_where((label,)) if label else EVERYTHING)
 
 
 class FaissAndSqlite:

@@ -14,6 +14,7 @@
     │   └── EmptyUpdateError      an update would remove every item of an index
     ├── UsageError                a setting or name that does not exist (exit code 2)
     │   ├── QueryError            a search for nothing, or for several things at once
+    │   ├── ExpressionError       label logic that cannot be read, with the place
     │   ├── NoOutputsError        rescoring by what has neither outputs nor features, as a code
     │   └── AddressError          a server cannot listen on that host and port
     ├── MissingExtraError         an optional package is not installed
@@ -30,6 +31,7 @@ from difflib import get_close_matches
 from typing import Any
 
 NAMES_SHOWN = 40
+EXCERPT = 40  # characters shown before and after a place
 
 
 class SofthashError(Exception):
@@ -58,7 +60,23 @@ class InputError(SofthashError, ValueError):
 
 
 class ImageError(InputError):
-    """A file, or bytes, that is not a picture or cannot be decoded."""
+    """A file, or bytes, that is not a picture or cannot be decoded.
+
+    Args:
+        detail: what is wrong, and which value it was.
+        hint: the way out, where there is one.
+        kind: of the reason, to count pictures by: damaged, refused (over a limit), unreadable
+            (missing, or not allowed to be read), heic (its decoder is not installed) or video.
+
+    """
+
+    def __init__(self, detail: str, hint: str = "", kind: str = "damaged") -> None:
+        super().__init__(detail, hint)
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error cross a process boundary."""
+        return type(self), (self.detail, self.hint, self.kind)
 
 
 class AlreadyExistsError(InputError):
@@ -99,12 +117,49 @@ class QueryError(UsageError):
     """A search needs exactly one thing to search for."""
 
 
+class ExpressionError(UsageError):
+    """An expression over labels that cannot be read.
+
+    Args:
+        problem: what is wrong.
+        hint: the way out.
+        text: the expression.
+        place: where in it, from 0 on.
+
+    """
+
+    def __init__(self, problem: str, hint: str, text: str, place: int) -> None:
+        self.problem, self.text, self.place = problem, text, place
+        shown = "".join(self.excerpt)
+        super().__init__(f"{problem} at character {place + 1:,} of '{shown}'", hint)
+
+    @property
+    def excerpt(self) -> tuple[str, str]:
+        """What stands before the place and after it, cut where that is long."""
+        start, end = max(0, self.place - EXCERPT), self.place + EXCERPT
+        before, after = self.text[start : self.place], self.text[self.place : end]
+        return f"{'…' if start else ''}{before}", f"{after}{'…' if end < len(self.text) else ''}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error cross a process boundary."""
+        return type(self), (self.problem, self.hint, self.text, self.place)
+
+
 class NoOutputsError(UsageError):
     """Rescoring needs the query's outputs or features, which a code does not have."""
 
 
 class AddressError(UsageError):
     """A server cannot listen on that host and port."""
+
+
+def install_hint(extra: str) -> str:
+    """Return the line that installs an extra of softhash.
+
+    >>> install_hint("heic")
+    "install it with: pip install 'softhash[heic]'"
+    """
+    return f"install it with: pip install 'softhash[{extra}]'"
 
 
 class MissingExtraError(SofthashError, ImportError):
@@ -117,8 +172,7 @@ class MissingExtraError(SofthashError, ImportError):
     """
 
     def __init__(self, package: str, extra: str) -> None:
-        hint = f"install it with: pip install 'softhash[{extra}]'"
-        super().__init__(f"this needs {package}", hint)
+        super().__init__(f"this needs {package}", install_hint(extra))
         self.package = package
         self.extra = extra
 

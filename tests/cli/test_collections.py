@@ -44,6 +44,15 @@ def test_check_finds_what_is_wrong(folder):
     assert found["labels_per_image"][0] == 1
 
 
+def test_check_takes_labels_from_folders_and_counts_what_is_skipped(folder):
+    (folder / "clip.mov").write_bytes(b"x")
+    done = run("check", folder.parent, "--labels-from", "folders", "--json")
+    (folder / "clip.mov").unlink()
+    found = json.loads(done.stdout)
+    assert found["images_per_class"] == {"photos": 29}
+    assert found["skipped"] == {"damaged": 1, "video": 1}
+
+
 def test_check_prints_bars_and_names(folder):
     done = run("check", folder)
     assert done.returncode == 0

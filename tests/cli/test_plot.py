@@ -31,7 +31,11 @@ def test_published_rows_become_the_published_tables(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--at", "77"], 2, "the rows have no map@77; they were measured at 100, 1000, 5000, all"),
+        (
+            ["--at", "77"],
+            2,
+            "the rows have no map@77; they were measured at 20, 100, 1000, 5000, all",
+        ),
         (["--ties", "stabel"], 2, "unknown tie rule 'stabel'; did you mean 'stable'"),
         (["--only", "nosuch"], 2, "unknown method of these results 'nosuch'"),
         (["--format", "gif"], 2, "unknown format of figures 'gif'"),

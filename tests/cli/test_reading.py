@@ -56,9 +56,28 @@ def test_a_split_is_drawn_with_notes(folder, notes):
 @pytest.mark.parametrize(("count", "named"), [(0, 0), (3, 3), (25, _collection.BROKEN_SHOWN)])
 def test_broken_pictures_are_named_and_counted(notes, count, named):
     broken = [Broken(i, f"{i}.jpg", f"{i}.jpg is empty (0 bytes)") for i in range(count)]
-    _collection.warn_broken(broken, 1000)
+    _collection.warn_skipped(broken, {})
     assert notes[:named] == [f"skipped: {i}.jpg is empty (0 bytes)" for i in range(named)]
     assert len(notes) == named + (count > 0)
-    assert all(
-        note.startswith(f"{count} of 1,000 pictures cannot be read") for note in notes[named:]
-    )
+    assert all(note.startswith(f"{count} files skipped: {count} damaged") for note in notes[named:])
+
+
+def test_skipped_files_are_counted_by_kind_and_heic_is_not_named_one_by_one(notes):
+    broken = [Broken(i, f"{i}.heic", f"{i}.heic is a HEIC", "heic") for i in range(3)]
+    _collection.warn_skipped(broken, {"video": 1, "raw": 2})
+    assert notes == [
+        "6 files skipped: 3 HEIC (pip install 'softhash[heic]'), 2 raw photographs (save as "
+        "JPEG), 1 video; `softhash check` lists broken ones"
+    ]
+    notes.clear()
+    _collection.warn_skipped([], {"video": 2})
+    assert notes == ["2 files skipped: 2 videos"]
+
+
+def test_labels_come_from_folders_where_asked_and_a_wrong_source_is_named(folder, notes):
+    plain = _collection.read_collection(str(folder), "folder")
+    images = _collection.label_collection(plain, ["folders"])
+    assert notes[-1] == "0 of 19 pictures have labels from folders, 0 different ones"
+    assert images.classes == ()
+    with pytest.raises(UsageError, match=r"unknown source of labels 'tag'; did you mean 'tags'\?"):
+        _collection.label_collection(plain, ["tag"])

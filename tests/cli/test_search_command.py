@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from command import run
 
+from softhash.cli._answer import build_answer
+from softhash.cli._hits_page import hits_page
 from softhash.data import scenes
 from softhash.data.image_set import ImageSet
 from softhash.index import HammingIndex
@@ -87,6 +89,45 @@ def test_filters_leave_out_what_is_not_wanted(folder, location, ranking):
     assert _pairs(found) == [one for one in ranking if one[1] in kept & none]
     near = _hits(picture, "-i", location, "-k", 30, "--max-distance", 3)
     assert _pairs(near) == [one for one in ranking if one[0] <= 3]
+
+
+def test_label_logic_leaves_out_what_it_does_not_keep(folder, location, ranking):
+    images = ImageSet.read(folder)
+    sun, moon, tree = (
+        images.labels[:, images.classes.index(n)] > 0 for n in ("sun", "moon", "tree")
+    )
+    kept = [images.file_names[i] for i in np.flatnonzero(tree & (sun | ~moon))]
+    logic = 'tree and ("sun" | !moon)'
+    found = _hits(folder / "scene-00004.png", "-i", location, "-k", 30, "--where", logic)
+    assert _pairs(found) == [one for one in ranking if one[1] in kept]
+    assert found["settings"]["where"] == logic
+    alone = _hits("-i", location, "--limit", 3, "--offset", 1, "--where", logic)
+    assert [hit["file_name"] for hit in alone["hits"]] == sorted(kept)[1:4]
+    assert (alone["total"], alone["query"]["where"]) == (len(kept), "tree & (sun | !moon)")
+    assert [(hit["rank"], hit["distance"]) for hit in alone["hits"]] == [
+        (n, None) for n in (2, 3, 4)
+    ]
+
+
+def test_a_label_alone_lists_pictures(folder, location):
+    done = run("search", "-i", location, "--label", "sun", "-k", 2)
+    assert done.stdout.splitlines()[1].split()[:3] == ["rank", "id", "file"]
+    assert done.stdout.count("*sun") == 2
+    total = int(ImageSet.read(folder).labels[:, ImageSet.read(folder).classes.index("sun")].sum())
+    assert done.stderr == f"2 of {total} items\n"
+    with HammingIndex.open(location) as index:
+        page = hits_page(build_answer(index, index.search(labels=["sun"], k=3)))
+    assert "Items with sun" in page
+    assert page.count("data:image/jpeg") == 3
+    assert "distance" not in page
+
+
+def test_an_expression_that_cannot_be_read_is_shown_with_its_place(location):
+    done = run("search", "-i", location, "--where", "日本 & & cat")
+    assert (done.returncode, done.stdout) == (2, "")
+    shown, caret, error = done.stderr.splitlines()
+    assert (shown, caret) == ("  日本 & & cat", " " * 9 + "^")  # each of the two takes two cells
+    assert error.startswith("error: a label is missing before '&' at character 6 of '日本 & & cat'")
 
 
 def test_the_table_marks_shared_labels_and_a_pipe_gets_no_pictures(folder, location, ranking):
@@ -205,6 +246,8 @@ def test_odd_names_and_labels_are_harmless_in_page_and_table(folder, tiny_model,
         (["--code", "xyz"], 1, "is not hexadecimal"),
         (["--id", "1", "--label", "moom"], 2, "unknown label 'moom'; did you mean 'moon'?"),
         (["--id", "1", "--not-label", "Sky"], 2, "unknown label 'Sky'; did you mean 'sky'?"),
+        (["--id", "1", "--where", "sky & !moom"], 2, "unknown label 'moom'; did you mean 'moon'?"),
+        (["--label", "sky", "--max-distance", "3"], 2, "means nothing for labels alone"),
         (["--id", "1", "-k", "0"], 2, "-k"),
         (["--id", "1", "--rescore", "bits"], 2, "give IMAGE, or leave --rescore out"),
         (["--code", "abc", "--rescore", "bits"], 2, "give IMAGE, or leave --rescore out"),

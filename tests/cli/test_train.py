@@ -121,14 +121,53 @@ def test_python_trains_the_model_that_the_command_trains(tmp_path, monkeypatch, 
         table.write("scene-00000.png,cat\n")
     train(
         tmp_path / "model", str(tmp_path / "photos"),
-        method="idhn", bits=16, backbone="tiny", device="cpu",
+        method="idhn", bits=16, backbone="tiny", device="cpu", protocol="random",
     )  # fmt: skip
     printed = capsys.readouterr().err
     assert "note: 1 files have rows that differ" in printed
     assert "note: 60 pictures" in printed
+    assert "training idhn, 16 bits, on 24 of 60 pictures, the train set of the split" in printed
     images = ImageSet.read(tmp_path / "photos").split("random", seed=0).train
     hasher = fit(Hasher("tiny", 16), images, method="idhn", options=Options(device="cpu"))
     assert hasher.identity == Hasher.load(tmp_path / "model").identity
+
+
+@pytest.mark.usefixtures("tiny_backbone")
+def test_without_a_protocol_all_pictures_are_trained_on_and_the_quality_is_estimated(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    scenes.write(tmp_path / "photos", count=60, size=48, workers=1)
+    asked = {"method": "itq", "bits": 8, "backbone": "tiny", "device": "cpu"}
+    train(tmp_path / "model", str(tmp_path / "photos"), **asked)
+    printed = capsys.readouterr().err
+    assert "training itq, 8 bits, on all 60 pictures" in printed
+    assert "new pictures can expect (60 queries, cross-validation by 3 folds)" in printed
+    card = Hasher.load(tmp_path / "model").config["card"]
+    assert card["split"] == {"protocol": "all"}
+    codes, features = card["estimate"]["codes"], card["estimate"]["features"]
+    assert f"  codes of 8 bits    precision@20 {codes['precision@20']:.3f}  ndcg@20" in printed
+    assert list(codes) == list(features)
+    lost = card["estimate"]["lost"]
+    assert ("note: this model is worse than plain features in" in printed) == bool(lost)
+    images = ImageSet.read(tmp_path / "photos")
+    hasher = fit(Hasher("tiny", 8), images, method="itq", options=Options(device="cpu"))
+    assert hasher.identity == Hasher.load(tmp_path / "model").identity
+    train(tmp_path / "quick", str(tmp_path / "photos"), **asked, estimate=False)
+    assert "new pictures" not in capsys.readouterr().err
+    assert "estimate" not in Hasher.load(tmp_path / "quick").config["card"]
+
+
+@pytest.mark.usefixtures("tiny_backbone")
+def test_an_estimate_that_cannot_be_made_is_a_note_and_the_model_is_saved(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    scenes.write(tmp_path / "photos", count=10, size=48, workers=1)
+    asked = {"method": "itq", "bits": 4, "backbone": "tiny", "device": "cpu"}
+    train(tmp_path / "model", str(tmp_path / "photos"), **asked)
+    assert "the quality is not estimated: 10 labelled pictures are too" in capsys.readouterr().err
+    assert Hasher.load(tmp_path / "model").bits == 4
 
 
 def test_logs_of_tensorboard_are_written_where_they_are_asked_for_alone(
@@ -222,7 +261,8 @@ def test_rescored_searches_are_evaluated_where_that_is_asked_for(tiny_model, tmp
 @pytest.mark.slow
 def test_scenes_are_learned_by_a_frozen_network(tmp_path):
     """The real backbone, on the drawn collection: trained, evaluated on the model's own split."""
-    trained = run("train", "scenes", "-o", tmp_path / "model", "--bits", 32, "--epochs", 10)
+    asked = ["--bits", 32, "--epochs", 10, "--protocol", "random"]
+    trained = run("train", "scenes", "-o", tmp_path / "model", *asked)
     assert trained.returncode == 0, trained.stderr
     done = run("evaluate", tmp_path / "model", "scenes", "--at", "100,all", "--json")
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 SHELL = ("", "sh", "bash", "shell", "console")  # what follows the backticks of a block
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w-]*)[^`]*$")
 _RUNS = re.compile(r"^(?:\$ )?(?:\S+=\S+ )*(?:torchrun .*-m )?softhash (?P<rest>.*)$")
+_PART = re.compile(r"""(?:'[^']*'|"[^"]*"|(?!\s(?:\||&&|;)\s).)+""")  # of a pipe or a list
 
 
 class Command(NamedTuple):
@@ -27,8 +28,8 @@ def pages() -> list[Path]:
 def commands(path: Path) -> Iterator[Command]:
     """Yield the softhash commands of a page's shell blocks."""
     for number, line in _shell_lines(path.read_text(encoding="utf-8")):
-        for part in re.split(r"\s(?:\||&&|;)\s", line):
-            found = _RUNS.match(part.strip())
+        for part in _PART.findall(line):
+            found = _RUNS.match(part.strip(" |&;"))
             if found:
                 words = shlex.split(found["rest"], comments=True)
                 yield Command(f"{path.relative_to(ROOT)}:{number}", [w.strip("[]") for w in words])

@@ -88,6 +88,7 @@ def _pictures() -> list[Reader]:
         "bmp": encoded(drawn, "BMP"),
         "tiff": encoded(drawn, "TIFF", compression="tiff_lzw", exif=exif),
         "tiff float": encoded(grey16.convert("F"), "TIFF"),
+        "avif": encoded(drawn, "AVIF", speed=10, exif=exif.tobytes()),
     }
     return [
         Reader(f"picture {name}", _puts("picture", data), {"picture": "bytes"}, _read_picture)
@@ -105,6 +106,27 @@ def _read_picture(folder: Path) -> None:
     path = folder / "picture"
     assert open_image(path, size=16).size == (16, 16)
     assert open_image(path.read_bytes(), max_pixels=1 << 20).mode == "RGB"
+
+
+def _make_tagged(folder: Path) -> None:
+    module = load_module("data/photographs.py")
+    xmp, iptc = module.xmp(subject=["sea"], TagsList=["a/b"]), module.iptc("sky", "Küste")
+    place = {"latitude": ((48.0, 51.0, 30.0), "N"), "longitude": ((2.0, 17.0, 40.0), "W")}
+    exif = module.exif(taken="2024:05:17 14:03:22", make="Canon", model="EOS", **place)
+    (folder / "a.jpg").write_bytes(module.photograph(xmp=xmp, iptc=iptc, exif=exif))
+    (folder / "b.tif").write_bytes(module.photograph("TIFF", xmp=xmp, iptc=iptc))
+    (folder / "c.webp").write_bytes(module.photograph("WEBP", xmp=xmp, exif=exif))
+    (folder / "d.png").write_bytes(module.photograph("PNG"))
+    (folder / "d.xmp").write_bytes(xmp)
+
+
+def _read_tagged(folder: Path) -> None:
+    from softhash.data.image_set import ImageSet
+    from softhash.data.photo_facts import read_facts
+
+    images = ImageSet.read(folder, "folder", labels_from=("tags", "folders"))
+    for position in range(len(images)):
+        assert len(read_facts(images.path(position)).camera) <= 80
 
 
 def _make_arrays(folder: Path) -> None:
@@ -188,6 +210,7 @@ def _read_cache(folder: Path) -> None:
 READERS = [
     *_layouts(),
     *_pictures(),
+    Reader("tags and facts", _make_tagged, {"*.*": "bytes", "*.xmp": "text"}, _read_tagged),
     Reader("arrays", _make_arrays, dict.fromkeys(("*.npy",), "npy"), _read_arrays, weight=2),
     Reader("npz", _make_arrays, {"several.npz": "zip"}, _read_archive),
     Reader("names", _make_names, {"*.txt": "text", "*.jsonl": "jsonl"}, _read_names),

@@ -17,18 +17,18 @@ PROGRAM = """
 import os, sys
 import numpy as np
 from softhash.errors import IndexDamagedError
-from softhash.index.items import Filter
+from softhash.index.expressions import build_where
 from softhash.index.local import LocalStore
 
 folder, query = sys.argv[1], np.zeros((1, 8), np.uint8)
 for name in ("codes.bin", "labels-1.bin"):
     store = LocalStore.open(folder)
-    store.search(query, 3, where=Filter(("even",)))
+    store.search(query, 3, where=build_where(("even",)))
     path = os.path.join(folder, name)
     with open(path, "rb") as file:
         whole = file.read()
     os.truncate(path, 0)
-    for where in (Filter(("even",)), Filter(("odd",)), Filter(("even",), ("odd",))):
+    for where in (build_where(("even",)), build_where(("odd",)), build_where(("even",), ("odd",))):
         try:
             store.search(query, 3, where=where)
         except IndexDamagedError as error:

@@ -17,7 +17,8 @@ import multiprocessing, os, signal, sys, threading
 import numpy as np
 from softhash.errors import IndexBusyError, SofthashError, UsageError
 from softhash.hamming import _cpu
-from softhash.index.items import Entry, Filter
+from softhash.index.expressions import build_where
+from softhash.index.items import Entry
 from softhash.index.local import LocalStore
 from softhash.index.store import Meta
 
@@ -28,7 +29,7 @@ writer.add(codes, [Entry(f"{i}.jpg", ("sea",) if i % 9 else ("sky",)) for i in r
 reader = LocalStore.open(sys.argv[1])
 
 def answers(store=reader):
-    near = store.search(codes[:2], 5), store.search(codes[:1], 3, where=Filter(("sky",)))
+    near = store.search(codes[:2], 5), store.search(codes[:1], 3, where=build_where(("sky",)))
     return near, store.get([one.id for one in near[0][0]]), len(store), store.labels()
 
 def in_child(work):

@@ -7,7 +7,8 @@ import numpy as np
 
 from softhash.errors import InputError, UnknownItemError
 from softhash.index.items import Item, Near
-from softhash.index.store import EVERYTHING, Meta
+from softhash.index.store import Meta
+from softhash.index.where import EVERYTHING
 
 
 class MemoryStore:
@@ -83,9 +84,13 @@ class MemoryStore:
         ]
         return sorted(one for one in near if radius is None or one.distance <= radius)
 
-    def items(self, *, after=-1, limit=100, where=EVERYTHING):
+    def items(self, *, after=-1, limit=100, offset=0, where=EVERYTHING):
         kept = [self._items[id] for id in sorted(self._items) if id > after]
-        return [item for item in kept if where.keeps(item.entry.labels)][:limit]
+        kept = [item for item in kept if where.keeps(item.entry.labels)]
+        return kept[offset : offset + limit]
+
+    def count(self, *filters):
+        return [len(self.items(limit=10**9, where=where)) for where in filters]
 
     def scan(self):
         return ((item.id, item.entry) for item in self.items(limit=10**9))

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from softhash.errors import InputError
-from softhash.index.items import Entry, Filter
+from softhash.index.expressions import build_where
+from softhash.index.items import Entry
 from softhash.index.local import LocalStore
 from softhash.index.store import Meta
 
@@ -60,7 +61,7 @@ def check_reading(folder):
     store = LocalStore.open(str(folder))
     query = np.array([[4]], np.uint8)
     assert [near.id for near in store.search(query, 3)[0]] == [4, 0, 5]
-    assert [near.id for near in store.search(query, 2, where=Filter(("sea",)))[0]] == [5, 1]
+    assert [near.id for near in store.search(query, 2, where=build_where(("sea",)))[0]] == [5, 1]
     assert [item.file_name for item in store.items(limit=2)] == ["0.jpg", "1.jpg"]
     assert len(list(store.scan())) == len(store) == 9
     assert store.verify() == []

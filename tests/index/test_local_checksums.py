@@ -12,8 +12,9 @@ from test_local_store import fill
 from test_store_conformance import Twin, random_codes
 
 from softhash.errors import IndexDamagedError, InputError
+from softhash.index.expressions import build_where
 from softhash.index.hamming_index import HammingIndex
-from softhash.index.items import Entry, Filter
+from softhash.index.items import Entry
 from softhash.index.local import LocalStore, _guard, _sums, _transactions
 from softhash.index.store import Meta
 
@@ -21,8 +22,8 @@ QUERY = np.zeros((1, 2), np.uint8)
 WRAP = (1 << 64) - 1
 USES = {
     "search": lambda store: store.search(QUERY, 5),
-    "filtered search": lambda store: store.search(QUERY, 5, where=Filter(("sea",))),
-    "items": lambda store: store.items(where=Filter((), ("sea",))),
+    "filtered search": lambda store: store.search(QUERY, 5, where=build_where(("sea",))),
+    "items": lambda store: store.items(where=build_where((), ("sea",))),
     "codes": lambda store: store.codes([1, 2]),
     "labels": lambda store: store.labels(),
 }

@@ -9,7 +9,8 @@ import pytest
 from test_store_conformance import Twin, random_codes
 
 from softhash.errors import IndexBusyError, InputError, UsageError
-from softhash.index.items import Entry, Filter, Near
+from softhash.index.expressions import build_where
+from softhash.index.items import Entry, Near
 from softhash.index.local import LocalStore, _columns, _layout
 from softhash.index.store import Meta
 
@@ -84,7 +85,7 @@ def test_surrogates_in_names_and_labels_survive(folder, opened):
     assert store.get([0])[0].entry == entry
     assert store.find_names([entry.file_name]) == {entry.file_name: 0}
     assert store.labels() == {"caf\udce9": 1, "sea": 1}
-    assert store.items(where=Filter(("caf\udce9",))) == store.get([0])
+    assert store.items(where=build_where(("caf\udce9",))) == store.get([0])
     assert store.verify() == []
 
 
@@ -156,7 +157,7 @@ def test_search_by_several_threads_beside_a_writer(folder, opened):
         while not stop.is_set() or answers < 20:
             i = int(rng.integers(0, 1000))
             (near,) = reader.search(
-                codes[i : i + 1], 1, where=Filter((("sea", "sky", "dog")[i % 3],))
+                codes[i : i + 1], 1, where=build_where((("sea", "sky", "dog")[i % 3],))
             )
             assert near == [Near(0, i)]
             assert reader.get([i])[0].code == codes[i].tobytes()

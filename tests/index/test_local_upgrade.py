@@ -12,9 +12,11 @@ from test_store_conformance import random_codes, rank
 from version_1 import write
 
 from softhash.errors import InputError
-from softhash.index.items import Entry, Filter
+from softhash.index.expressions import build_where
+from softhash.index.items import Entry
 from softhash.index.local import LocalStore, _upgrade
 from softhash.index.store import Meta
+from softhash.index.where import EVERYTHING
 
 N = 200
 REMOVED = (3, 150)
@@ -46,7 +48,7 @@ def check(store, oracle):
     assert list(store.scan()) == list(oracle.scan())
     assert store.labels() == oracle.labels()
     query = random_codes(np.random.default_rng(2), 1, 64)
-    for where in (Filter(), Filter(("sea",), ("dog",)), Filter((), ("sky",))):
+    for where in (EVERYTHING, build_where(("sea",), ("dog",)), build_where((), ("sky",))):
         kept = [item for item in items if where.keeps(item.entry.labels)]
         assert store.search(query, 20, where=where) == [rank(kept, query[0], None)[:20]]
     assert store.verify() == []

@@ -16,13 +16,15 @@ from softhash.errors import (
     StoreUnavailableError,
     UsageError,
 )
-from softhash.index.items import Entry, Filter
+from softhash.index.expressions import build_where, parse_where
+from softhash.index.items import Entry
 from softhash.index.milvus import MilvusStore, _rows
 from softhash.index.milvus._address import Address
 from softhash.index.milvus._expressions import labelled, one_of, quoted
 from softhash.index.milvus._lock import WriteLock
 from softhash.index.milvus._names import IDS, choose_ids, first_id
 from softhash.index.store import Meta
+from softhash.index.where import EVERYTHING, NOTHING, Label, Not
 
 
 @pytest.mark.parametrize(
@@ -89,8 +91,21 @@ def test_expressions_keep_quotes_inside_their_literals():
     assert one_of("file_name", ['a"] or id > 0 or file_name in ["']) == (
         'file_name in ["a\\"] or id > 0 or file_name in [\\""]'
     )
-    assert labelled(Filter(none_of=("a\\",))) == 'not array_contains_any(labels, ["a\\\\"])'
-    assert labelled(Filter()) == ""
+    assert labelled(build_where(none_of=("a\\",))) == 'not array_contains_any(labels, ["a\\\\"])'
+    assert labelled(EVERYTHING) == ""
+
+
+def test_label_logic_becomes_an_expression_with_few_calls():
+    assert labelled(parse_where("a & b & !c & !d & (e | f | !g & h)")) == (
+        'array_contains_all(labels, ["a", "b"]) and not array_contains_any(labels, ["c", "d"])'
+        ' and (array_contains_any(labels, ["e", "f"])'
+        ' or array_contains_any(labels, ["h"]) and not array_contains_any(labels, ["g"]))'
+    )
+    assert labelled(parse_where("a | !b | !c")) == (
+        '(array_contains_any(labels, ["a"]) or not array_contains_all(labels, ["b", "c"]))'
+    )
+    assert labelled(NOTHING) == labelled(Label("\udce9")) == "(id < 0)"
+    assert labelled(Not(Label("\udce9"))) == "not (id < 0)"
 
 
 def test_ids_are_below_two_to_53_and_step_over_those_taken():

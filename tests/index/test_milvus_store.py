@@ -20,9 +20,11 @@ from softhash.errors import (
     UsageError,
 )
 from softhash.index import HammingIndex
-from softhash.index.items import Entry, Filter
+from softhash.index.expressions import build_where
+from softhash.index.items import Entry
 from softhash.index.milvus import MilvusStore, _collection, _names, _ranking, _rows
 from softhash.index.store import Meta
+from softhash.index.where import EVERYTHING
 
 pytestmark = pytest.mark.slow
 
@@ -89,8 +91,16 @@ def test_store_ranks_like_the_plain_one(make, bits):
     codes, queries = random_codes(300, bits), random_codes(7, bits, seed=1)
     oracle = twin(store, codes, random_entries(300))
     agree(store, oracle)
-    filters = [Filter(), *(Filter((label,)) for label in LABELS), Filter((), LABELS[:3])]
-    filters += [Filter(LABELS[2:5], LABELS[5:7]), Filter(("nobody's",)), Filter((), ("nobody's",))]
+    filters = [
+        EVERYTHING,
+        *(build_where((label,)) for label in LABELS),
+        build_where((), LABELS[:3]),
+    ]
+    filters += [
+        build_where(LABELS[2:5], LABELS[5:7]),
+        build_where(("nobody's",)),
+        build_where((), ("nobody's",)),
+    ]
     for where in filters:
         for k, offset, radius in [(1, 0, None), (10, 0, None), (10, 25, bits // 2), (400, 0, bits)]:
             asked = {"offset": offset, "radius": radius, "where": where}
@@ -107,7 +117,7 @@ def test_search_breaks_ties_at_the_cut_by_id(make, monkeypatch):
     for k in (1, 65, 499, 500, 501, 999, 1500):
         assert store.search(codes[:1], k) == oracle.search(codes[:1], k)
     monkeypatch.setattr(_ranking, "MAX_RESULTS", 100)  # fewer than the 500 ties
-    where = Filter(("sky",))
+    where = build_where(("sky",))
     for k in (1, 65, 99, 100):
         assert store.search(codes[:1], k) == oracle.search(codes[:1], k)
         asked = {"where": where, "radius": 1}
@@ -256,9 +266,9 @@ def test_items_are_paged_in_id_order_across_segments(make, monkeypatch, milvus_s
     gone = [item.id for item in oracle.items(limit=600)[::3]]
     store.remove(gone)
     oracle.remove(gone)
-    where = Filter(("sky", "sea"), ("back\\slash",))
+    where = build_where(("sky", "sea"), ("back\\slash",))
     for limit in (1, 7, 64, 65, 500):
-        for kept in (Filter(), where):
+        for kept in (EVERYTHING, where):
             after, page = -1, [None]
             while page:
                 page = store.items(after=after, limit=limit, where=kept)

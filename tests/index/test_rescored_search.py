@@ -7,10 +7,11 @@ from memory_store import MemoryStore
 from softhash.codes import pack, unpack
 from softhash.errors import InputError, UnknownItemError, UsageError
 from softhash.index import Entry, HammingIndex, retrieval
-from softhash.index.items import Filter
+from softhash.index.expressions import build_where
 from softhash.index.local import LocalStore
 from softhash.index.local._transactions import Session
 from softhash.index.store import Meta
+from softhash.index.where import EVERYTHING
 from softhash.model.hasher import Hasher
 
 BITS = 12
@@ -41,7 +42,7 @@ def outputs(seed):
     return np.random.default_rng(seed).choice([-1.5, -0.5, -0.25, 0.25, 1.0], BITS)
 
 
-def ranking(index, u, where=Filter(), radius=None, pool=POOL):  # noqa: B008
+def ranking(index, u, where=EVERYTHING, radius=None, pool=POOL):
     """(id, Hamming distance, asymmetric distance or None), by loops over items and bits."""
     found = []
     for item in index.store.items(limit=1000, where=where):
@@ -103,10 +104,8 @@ def test_a_radius_keeps_the_order_and_cuts_by_hamming_distance(index):
 @pytest.mark.usefixtures("small_pool")
 def test_filters_come_before_the_pool(index):
     u = outputs(9)
-    where = Filter(("sea", "sky"), ("sun",))
-    found = index.search(
-        outputs=u, k=60, labels=where.any_of, not_labels=where.none_of, rescore=True
-    )
+    where = build_where(("sea", "sky"), ("sun",))
+    found = index.search(outputs=u, k=60, where=where, rescore=True)
     assert told(found) == ranking(index, u, where)
     assert 0 < len(found) < POOL
     assert not index.search(outputs=u, labels=["sea"], not_labels=["sea"], rescore=True)

@@ -5,9 +5,10 @@ import pytest
 from memory_store import MemoryStore
 
 from softhash.errors import IndexDamagedError
-from softhash.index.items import Entry, Filter, Near
+from softhash.index.items import Entry, Near
 from softhash.index.retrieval import Query, Window, find_hits
 from softhash.index.store import Meta
+from softhash.index.where import EVERYTHING
 
 
 class Ghosts(MemoryStore):
@@ -27,7 +28,7 @@ class Ghosts(MemoryStore):
 
 
 def find(store):
-    return find_hits(store, Query(b"\0"), Window(1, 0, None), Filter())
+    return find_hits(store, Query(b"\0"), Window(1, 0, None), EVERYTHING)
 
 
 def test_search_looks_again_as_often_as_items_were_removed_meanwhile():

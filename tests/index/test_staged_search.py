@@ -8,9 +8,11 @@ import pytest
 from softhash.errors import IndexDamagedError, UsageError
 from softhash.hamming.two_stages import choose_limit
 from softhash.index import Entry, HammingIndex
-from softhash.index.items import Filter, Near
+from softhash.index.expressions import build_where
+from softhash.index.items import Near
 from softhash.index.local import LocalStore, _first_words
 from softhash.index.store import Meta
+from softhash.index.where import EVERYTHING
 from softhash.model.hasher import Hasher
 
 BITS, ITEMS = 128, 3000
@@ -84,14 +86,18 @@ def test_filters_and_removed_items_hold_in_the_first_stage(store):
     store.remove([0, 5, 2999])
     there = ~np.isin(np.arange(ITEMS), [0, 5, 2999])
     sea = np.arange(ITEMS) % 3 > 0
-    cases = {Filter(): there, Filter(("sea",)): there & sea, Filter((), ("sky",)): there & sea}
+    cases = {
+        EVERYTHING: there,
+        build_where(("sea",)): there & sea,
+        build_where((), ("sky",)): there & sea,
+    }
     for where, kept in cases.items():
         order, _ = expected(clustered(ITEMS), QUERIES[0], kept)
         assert store.search_in_two_stages(QUERIES[:1], 60, where=where)[0] == order[:60]
 
 
 def test_where_a_filter_keeps_few_items_the_search_is_exact(store):
-    where = Filter(("sky",))  # a thousand, of which one is removed
+    where = build_where(("sky",))  # a thousand, of which one is removed
     store.remove([3])
     found = store.search_in_two_stages(QUERIES, 900, where=where)
     assert found == store.search(QUERIES, 900, where=where)

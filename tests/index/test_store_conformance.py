@@ -8,8 +8,10 @@ from memory_store import MemoryStore
 
 from softhash.codes import pack, row_bytes
 from softhash.errors import InputError, UnknownItemError
-from softhash.index.items import Entry, Filter, Near
+from softhash.index.expressions import build_where
+from softhash.index.items import Entry, Near
 from softhash.index.store import Meta
+from softhash.index.where import EVERYTHING, And, Label, Not, Or
 
 ODD_NAMES = [
     "Zürich/Grüße 🐕.jpg",
@@ -99,11 +101,29 @@ class Twin:
         assert self.store.verify() == []
         for where in self.filters():
             self.check_filter(where, items)
+        where = self.logic(2)
+        kept = [item for item in items if where.keeps(item.entry.labels)]
+        assert self.store.count(where, EVERYTHING) == [len(kept), len(items)]
+        assert self.store.items(offset=3, limit=9, where=where) == kept[3:12]
 
     def filters(self):
         one, two, three = self.random.sample(self.labels, 3)
-        yield from (Filter(), Filter((one,)), Filter((one, two), (three,)), Filter((), (one, two)))
-        yield from (Filter(("no such label",)), Filter((one, "nor this"), ("nor that",)))
+        yield from (
+            EVERYTHING,
+            build_where((one,)),
+            build_where((one, two), (three,)),
+        )
+        yield from (build_where(("no such label",)), build_where((one, "nor this"), ("nor that",)))
+        yield self.logic(3)
+
+    def logic(self, depth):
+        """A random tree of labels, some of which no item has."""
+        kind = self.random.choice([Label, Not, And, Or]) if depth else Label
+        if kind is Label:
+            return Label(self.random.choice([*self.labels, "nobody's"]))
+        if kind is Not:
+            return Not(self.logic(depth - 1))
+        return kind(tuple(self.logic(depth - 1) for _ in range(self.random.randrange(4))))
 
     def check_filter(self, where, items):
         kept = [item for item in items if where.keeps(item.entry.labels)]
@@ -172,7 +192,7 @@ def test_store_gives_items_in_the_order_asked_for(make_store):
 def test_store_has_no_items_after_the_largest_id_there_can_be(make_store):
     store = make_store(Meta(8))
     store.add(np.zeros((3, 1), np.uint8), [Entry(f"{i}") for i in range(3)])
-    for where in (Filter(), Filter(none_of=("no such label",))):
+    for where in (EVERYTHING, build_where(none_of=("no such label",))):
         assert len(store.items(where=where)) == 3
         assert store.items(after=2**63 - 1, where=where) == []
 

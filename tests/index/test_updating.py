@@ -206,34 +206,35 @@ def _upload(index, folder, name="up.png", labels=("dragon",)):
 
 def _table(folder):
     rows = ["file_name,labels", *(f"{number}.png,sea" for number in range(5))]
-    (folder / "metadata.csv").write_text("\n".join(rows))
+    table = folder / "metadata.csv"
+    table.write_text("\n".join(rows))
+    return table
 
 
 @pytest.mark.parametrize("table", [True, False])
 def test_what_was_uploaded_is_kept_until_it_is_let_go(index, folder, hasher, table):
-    if table:
-        _table(folder)
-    index.update(ImageSet.read(folder))
+    source = _table(folder) if table else folder
+    index.update(ImageSet.read(source))
     id = _upload(index, folder)
     hasher.given.clear()
-    summary = index.update(ImageSet.read(folder))
+    summary = index.update(ImageSet.read(source))
     assert (_counts(summary), summary.kept, summary.items) == ({"unchanged": 6}, 1, 6)
     assert summary.as_dict()["kept"] == 1
     assert index.get(id).entry.labels == ("dragon",)
 
     _draw(folder / "up.png", 51)
-    summary = index.update(ImageSet.read(folder))
+    summary = index.update(ImageSet.read(source))
     assert (_counts(summary), summary.kept) == ({"changed": 1, "unchanged": 5}, 1)
     assert hasher.given == ["up.png"]
     entry = index.get(id).entry
     assert (entry.labels, entry.uploaded) == (("dragon",), True)
 
-    summary = index.update(ImageSet.read(folder), drop_uploads=True)
+    summary = index.update(ImageSet.read(source), drop_uploads=True)
     let_go = {"removed": 1, "unchanged": 5} if table else {"revised": 1, "unchanged": 5}
     assert (_counts(summary), summary.kept) == (let_go, 0)
     assert (folder / "up.png").exists()
     assert "dragon" not in index.store.labels()
-    assert index.update(ImageSet.read(folder)).unchanged == (5 if table else 6)
+    assert index.update(ImageSet.read(source)).unchanged == (5 if table else 6)
 
 
 def test_an_uploaded_file_that_is_no_picture_any_more_is_removed(index, folder):
@@ -247,14 +248,14 @@ def test_an_uploaded_file_that_is_no_picture_any_more_is_removed(index, folder):
 
 
 def test_uploaded_items_do_not_hide_that_an_index_would_be_emptied(index, folder):
-    _table(folder)
-    index.update(ImageSet.read(folder))
+    table = _table(folder)
+    index.update(ImageSet.read(table))
     _upload(index, folder)
     _draw(folder / "other.png", 9)
-    (folder / "metadata.csv").write_text("file_name,labels\nother.png,sea\n")
+    table.write_text("file_name,labels\nother.png,sea\n")
     with pytest.raises(InputError, match=r"none of the 6 .* but for 1 uploaded"):
-        index.update(ImageSet.read(folder))
-    summary = index.update(ImageSet.read(folder), force=True)
+        index.update(ImageSet.read(table))
+    summary = index.update(ImageSet.read(table), force=True)
     assert (_counts(summary), summary.kept) == ({"added": 1, "removed": 5, "unchanged": 1}, 1)
 
 

@@ -44,6 +44,19 @@ def test_of_several_ridges_the_one_that_foretells_best_is_taken():
     assert np.array_equal(found, fit_label_classifier(u, chance, CLASSES, (1e4,)).weight)
 
 
+def test_of_many_labels_some_choose_the_ridge_and_all_are_fitted():
+    rng = np.random.default_rng(0)
+    u, y = (
+        torch.from_numpy(rng.normal(size=(200, 6))),
+        torch.from_numpy(rng.random((200, 70)) < 0.2),
+    )
+    names, steps = [str(i) for i in range(70)], []
+    found = fit_label_classifier(u, y, names, (1.0, 1e4), progress=lambda *step: steps.append(step))
+    assert np.array_equal(found.weight, fit_label_classifier(u, y, names, (1e4,)).weight)
+    assert found.weight.shape == (70, 6)
+    assert steps == [(0, 3), (1, 3), (2, 3)]
+
+
 def test_a_label_that_every_picture_has_or_none_is_no_trouble():
     u, y = material()
     y[:, 0], y[:, 1] = 1, 0

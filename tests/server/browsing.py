@@ -17,6 +17,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PAGE = 24
 READY = "main:not([aria-busy]) > :not([hidden])"
 
 
@@ -75,6 +76,22 @@ def folded(hits):
     return sorted(hits, key=lambda hit: codes.index(hit.code))
 
 
+def fetched(index, *picture, **query):
+    """What the page fetches: further hits until 24 are not folded, four times at most."""
+    hits = []
+    for more in (PAGE, PAGE, 2 * PAGE, 4 * PAGE):
+        found = list(index.search(*picture, k=more, offset=len(hits), **query))
+        hits += found
+        if len(found) < more or len({(hit.code, hit.rescored) for hit in hits}) >= PAGE:
+            break
+    return hits
+
+
+def own_first(own, ids):
+    """The same ids, with that of the query's own file in front where it is among them."""
+    return sorted(ids, key=lambda id: id != own)
+
+
 def hand_over(page, event, name, data, kind="image/jpeg"):
     """Paste or drop a file, as far as a script can."""
     page.evaluate(
@@ -94,7 +111,7 @@ def hand_over(page, event, name, data, kind="image/jpeg"):
 # Scripts that walk over what is visible, and name what is wrong with it.
 _WALK = """
     const seen = (one) => !one.closest(".unseen")
-        && one.checkVisibility({ visibilityProperty: true });
+        && one.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true });
     const told = (one) => one.outerHTML.slice(0, 120);
 """
 

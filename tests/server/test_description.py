@@ -54,9 +54,12 @@ def test_answers_are_as_described(writable, mode):
         "GET /api/v1/items/{id}",
         "DELETE /api/v1/items/{id}",
         "GET /api/v1/items/{id}/image",
+        "GET /api/v1/items/{id}/file",
+        "GET /api/v1/folders",
         "GET /api/v1/items/{id}/similar",
         "POST /api/v1/search",
         "POST /api/v1/encode",
+        "GET /api/v1/duplicates",
         "GET /api/v1/report",
         "GET /metrics",
     }

@@ -97,12 +97,14 @@ def test_page_offers_features_for_pictures_and_items_where_they_are_kept(visit, 
         right = keeper.search(id=9, k=24, rescore="features")
         assert len({hit.code for hit in right}) < len(right)  # features tell them apart
         assert visitor.hits() == [hit.id for hit in right]
+        page.locator(".details summary").click()
         shown = page.locator(f'.card[data-id="{right[0].id}"] .weighed')
         api.expect(shown).to_have_text(f", rescored {right[0].rescored:.2f}")
         page.set_input_files("#picture", drawn / keeper.get(4).file_name)
         page.wait_for_url(re.compile("code=.*&rescore=1"))
         visitor.wait()
         right = keeper.search(drawn / keeper.get(4).file_name, k=24, rescore="features")
+        assert right[0].id == 4  # its own file is the first in any case
         assert visitor.hits() == [hit.id for hit in right]
 
 

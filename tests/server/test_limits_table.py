@@ -97,7 +97,9 @@ def test_a_limit_of_connections_is_kept(address, place):
         ("limits.MAX_K", {"data": {"code": "abc", "k": 1_001}}),
         ("limits.MAX_OFFSET", {"data": {"code": "abc", "offset": 10_001}}),
         ("limits.MAX_LABELS", {"data": {"code": "abc", "label": ["sky"] * 51}}),
+        ("limits.MAX_LABELS", {"data": {"code": "abc", "where": "|".join(["sky"] * 51)}}),
         ("limits.MAX_TEXT", {"data": {"code": "abc", "label": "a" * 201}}),
+        ("limits.MAX_WHERE", {"data": {"code": "abc", "where": "a" * 4_001}}),
         ("Starlette", {"files": [("a", "b")] * 1_001}),
     ],
 )
@@ -108,6 +110,11 @@ def test_a_limit_of_requests_is_kept(index, place, request_):
 
 def test_a_page_has_a_most_of_items(client):
     is_problem(client.get("/api/v1/items", params={"limit": 501}), *sent("limits.MAX_PAGE"))
+
+
+def test_the_name_of_a_folder_has_a_most_of_characters(client):
+    asked = {"folder": "a" * 4_097}
+    is_problem(client.get("/api/v1/items", params=asked), *sent("limits.MAX_PATH"))
 
 
 def test_wrong_tokens_have_a_most(writable):

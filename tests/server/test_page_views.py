@@ -19,6 +19,7 @@ def test_item_shows_one_picture_and_leads_to_its_label(visitor, index):
     page = visitor.open("#/item/3")
     expect(page.locator("h1")).to_have_text(item.entry.file_name)
     bits = "".join(f"{byte:08b}" for byte in item.code)[: index.bits]
+    page.locator(".about summary").click()
     strip = page.locator(".about .strip")
     assert strip.get_attribute("aria-label") == f"Code of {index.bits} bits: {bits}"
     assert strip.locator(".one").count() == bits.count("1")
@@ -30,7 +31,7 @@ def test_item_shows_one_picture_and_leads_to_its_label(visitor, index):
     expect(page.locator(f'.chip[data-label="{label}"]')).to_have_attribute("aria-pressed", "true")
 
 
-def test_browse_pages_through_all_pictures_of_a_label(visit, index):
+def test_browse_loads_all_pictures_of_a_label_page_by_page(visit, index):
     visitor = visit()
     visitor.page.route(
         "**/items?*",
@@ -39,10 +40,9 @@ def test_browse_pages_through_all_pictures_of_a_label(visit, index):
     page = visitor.open("#/browse?label=sky")
     wanted = [item.id for item in index.store.items() if "sky" in item.entry.labels]
     cards = page.locator(".browse .card")
-    for shown in range(9, len(wanted), 9):
-        expect(cards).to_have_count(shown)
-        page.get_by_role("button", name="More", exact=True).click()
-    expect(page.get_by_role("button", name="More", exact=True)).to_be_hidden()
+    expect(cards).to_have_count(27)  # what the screen holds, and somewhat more
+    page.get_by_role("button", name="More", exact=True).click()
+    expect(page.locator(".summary")).to_have_text(f"{len(wanted)} pictures, all shown")
     assert [int(id) for id in cards.evaluate_all("all => all.map(one => one.dataset.id)")] == wanted
 
 
@@ -89,7 +89,7 @@ def test_names_and_labels_are_text_whatever_they_hold(visit, tmp_path):
         expect(page.locator(".hits .card")).to_have_count(2)
         expect(page.locator(".query h2")).to_have_text(f"0{evil}")
         assert page.locator("main img").count() == 0
-        assert page.get_by_role("button", name="Search with another picture").count() == 0
+        assert page.get_by_role("button", name="Another picture").count() == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -110,8 +110,9 @@ def test_page_fits_a_phone(visit):
     visitor = visit(**PHONE)
     for view in VIEWS:
         page = visitor.open(view)
-        for summary in page.locator("summary:visible").all():
-            summary.click()
+        page.evaluate(
+            "() => document.querySelectorAll('details').forEach((d) => { d.open = true; })"
+        )
         assert page.evaluate("() => document.documentElement.scrollWidth") == 390, view
         assert page.evaluate(SMALL) == [], view
     page = visitor.open(VIEWS[1])
@@ -158,6 +159,7 @@ def test_the_finer_order_can_be_chosen_on_a_phone(visit, drawn, scheme):
     page.locator("summary", has_text="Filters").click()
     page.get_by_text("Finer order").tap()
     expect(page.get_by_role("checkbox", name="Finer order")).to_be_checked()
+    page.locator(".details summary").click()
     expect(page.locator(".weighed").first).to_be_visible()
     visitor.wait()
     assert page.evaluate("() => document.documentElement.scrollWidth") == 390

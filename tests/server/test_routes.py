@@ -57,6 +57,44 @@ def test_items_are_filtered_by_labels(client, index):
     assert client.get("/api/v1/items", params={"label": "no such"}).json()["items"] == []
 
 
+def test_label_logic_filters_items_and_searches(client, index):
+    logic = "tree & !(house | car) | moon"
+    right = [
+        id
+        for id, entry in index.store.scan()
+        if ("tree" in entry.labels and not {"house", "car"} & set(entry.labels))
+        or "moon" in entry.labels
+    ]
+    page = client.get("/api/v1/items", params={"where": logic, "limit": 3}).json()
+    assert [one["id"] for one in page["items"]] == right[:3]
+    assert (page["total"], page["next"]) == (len(right), right[2])
+    ranked = client.get("/api/v1/items/5/similar", params={"where": logic, "k": 40}).json()
+    assert {hit["id"] for hit in ranked["hits"]} == set(right) - {5}
+    assert ranked["query"]["where"] == logic
+    assert "total" not in ranked
+    by_code = client.post("/api/v1/search", data={"code": "abc", "where": logic, "k": 40}).json()
+    assert {hit["id"] for hit in by_code["hits"]} == set(right)
+
+
+def test_labels_alone_are_a_search(client, index):
+    data = {"label": "tree", "where": "!house", "k": 2, "offset": 1}
+    answer = client.post("/api/v1/search", data=data).json()
+    right = index.search(where="tree & !house", k=2, offset=1)
+    assert views(answer["hits"]) == expected(right)
+    assert (answer["total"], answer["query"]["code"]) == (right.total, "")
+    assert answer["query"]["where"] == "!house & tree"
+
+
+@pytest.mark.parametrize("path", ["/api/v1/items", "/api/v1/items/5/similar"])
+def test_logic_that_cannot_be_read_is_a_problem_with_its_place(client, path):
+    told = is_problem(client.get(path, params={"where": "sky & & sun"}), 422, "invalid")
+    assert told["detail"] == "a label is missing before '&' at character 7 of 'sky & & sun'"
+    told = is_problem(client.get(path, params={"where": "sky & !tre"}), 422, "invalid")
+    assert "did you mean 'tree'?" in told["hint"]
+    is_problem(client.get(path, params={"where": ""}), 422, "invalid")
+    is_problem(client.get(path, params={"where": "(" * 3_000}), 422, "invalid")
+
+
 def test_similar_leaves_the_item_itself_out(client, index):
     options = {"k": 7, "offset": 2, "max_distance": 6, "label": ["tree", "sun"], "not_label": "car"}
     answer = client.get("/api/v1/items/5/similar", params=options).json()
@@ -107,7 +145,7 @@ def test_a_picture_is_rescored_where_that_is_asked_for(client, index, drawn):
 @pytest.mark.parametrize("query", [{}, {"id": 1, "code": "abc"}])
 def test_a_search_is_for_exactly_one_thing(client, query):
     told = is_problem(client.post("/api/v1/search", data=query), 422, "invalid")
-    assert told["hint"] == "send exactly one of the fields image, id and code"
+    assert told["hint"] == "send exactly one of the fields image, id and code, or labels alone"
     files = {"image": jpeg()}
     twice = client.post("/api/v1/search", files=files, data={"id": 1})
     assert is_problem(twice, 422, "invalid")["detail"] == "2 things to search for"
@@ -250,7 +288,7 @@ def test_an_index_of_codes_alone_is_searched_by_code(hasher, tmp_path):
 def test_an_empty_index_is_served(hasher, tmp_path):
     empty = HammingIndex.create(tmp_path / "index", hasher)
     with open_client(empty) as client:
-        assert client.get("/api/v1/items").json() == {"items": [], "next": None}
+        assert client.get("/api/v1/items").json() == {"items": [], "next": None, "total": 0}
         assert client.post("/api/v1/search", data={"code": "fff"}).json()["hits"] == []
         is_problem(client.get("/api/v1/report"), 422, "no-labels")
 

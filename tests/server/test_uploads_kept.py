@@ -45,8 +45,9 @@ def test_the_command_keeps_what_a_server_confirmed_until_it_is_let_go(writable):
     writable.close()
 
     def index(*options):
-        command = [sys.executable, "-m", "softhash", "index", root, "-o", place, "--device", "cpu"]
-        done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120)
+        images = [root / "metadata.csv", "-o", place, "--device", "cpu", *options]
+        command = [sys.executable, "-m", "softhash", "index", *images]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         return done
 

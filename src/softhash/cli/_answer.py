@@ -53,12 +53,13 @@ class Answer:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
         found = self.result.as_dict()
-        ranked = enumerate(zip(found["hits"], self.paths, strict=True), self.result.first)
+        query = {"name": self.name, **found.pop("query")}
+        ranked = enumerate(zip(found.pop("hits"), self.paths, strict=True), self.result.first)
         hits = [
             {"rank": rank, **hit, "path": None if path is None else str(path)}
             for rank, (hit, path) in ranked
         ]
-        return {"query": {"name": self.name, **found["query"]}, "hits": hits}
+        return {"query": query, "hits": hits, **found}
 
 
 def build_answer(
@@ -76,6 +77,8 @@ def build_answer(
     item = result.itself
     if item is not None:
         return Answer(f"item {item.id}", result, paths, find_path(index, item))
+    if result.total is not None:
+        return Answer(result.where, result, paths)
     return Answer(str(picture or f"code {result.code.hex()}"), result, paths, picture)
 
 
@@ -123,18 +126,29 @@ def print_table(result: "SearchResult") -> None:
         console = Console(highlight=False, width=PIPE_WIDTH)
     if result.likely:
         console.print(Text(printable(looks_like(result))))
-    rescored = any(hit.rescored is not None for hit in result)
+    numbers = _numbers(result)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("rank", "distance", *(["rescored"] if rescored else []), "id"):
+    for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("file", overflow="fold", ratio=2)
-    table.add_column("labels (* shared)", overflow="fold", ratio=3)
-    for rank, hit in enumerate(result, result.first):
-        weighed = "" if hit.rescored is None else f"{hit.rescored:.3f}"
-        distances = [str(hit.distance), *([weighed] if rescored else [])]
-        cells = (str(rank), *distances, str(hit.id))
+    marked = "shared" if result.total is None else "asked for"
+    table.add_column(f"labels (* {marked})", overflow="fold", ratio=3)
+    for *cells, hit in zip(*numbers.values(), result, strict=True):
         table.add_row(*cells, Text(printable(hit.file_name)), _labels(hit))
-    console.print(table if result else "nothing is that near")
+    nothing = "nothing is that near" if result.total is None else "no item has these labels"
+    console.print(table if result else "no more items" if result.total else nothing)
+
+
+def _numbers(result: "SearchResult") -> dict[str, list[str]]:
+    """Return the columns of numbers that there are, by name."""
+    columns = {"rank": [str(rank) for rank, _ in enumerate(result, result.first)]}
+    if result.total is None:
+        columns["distance"] = [str(hit.distance) for hit in result]
+    if any(hit.rescored is not None for hit in result):
+        columns["rescored"] = [
+            "" if hit.rescored is None else f"{hit.rescored:.3f}" for hit in result
+        ]
+    return {**columns, "id": [str(hit.id) for hit in result]}
 
 
 def _labels(hit: "Hit") -> "Text":

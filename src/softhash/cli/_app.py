@@ -14,6 +14,7 @@ from softhash.cli import (
     bench,
     check,
     demo,
+    duplicates,
     encode,
     evaluate,
     export,
@@ -22,6 +23,7 @@ from softhash.cli import (
     search,
     serve,
     train,
+    trial,
 )
 from softhash.cli import list as list_command
 from softhash.cli._errors import message
@@ -61,12 +63,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Find pictures by what is in them: binary codes whose Hamming distance follows labels.",
 )
+app.command("try")(trial.try_folder)
 app.command()(demo.demo)
 app.command()(check.check)
 app.command()(train.train)
 app.command()(encode.encode)
 app.command()(index.index)
 app.command()(search.search)
+app.command()(duplicates.duplicates)
 app.command()(serve.serve)
 app.command()(evaluate.evaluate)
 app.command()(bench.bench)

@@ -1,8 +1,10 @@
 """A collection read and split for a command, with everything to keep in mind about it on stderr."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from softhash.cli._output import warn
 
@@ -13,9 +15,21 @@ if TYPE_CHECKING:
 
 BROKEN_SHOWN = 10
 
+LabelsFrom = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="More labels: `folders`, the names of the folders that a picture is in, or `tags`, "
+        "XMP and IPTC keywords in it or beside it; give it twice for both."
+    ),
+]
+
 
 def read_collection(
-    images: str, format: str | None = None, *, concepts: int | None = None, labelled: bool = False
+    images: str,
+    format: str | None = None,
+    *,
+    concepts: int | None = None,
+    labelled: bool = False,
 ) -> "ImageSet":
     """Read a collection, and print what was left out of it.
 
@@ -46,6 +60,22 @@ def read_collection(
     return collection
 
 
+def label_collection(collection: "ImageSet", labels_from: Sequence[str]) -> "ImageSet":
+    """Add labels from folders and tags; print where there are tags that nobody asked for."""
+    from softhash.cli._progress import show_progress
+    from softhash.data.labelling import TAGS_HINT, add_labels, has_tags
+
+    if not labels_from:
+        if not collection.classes and has_tags(collection):
+            warn(TAGS_HINT)
+        return collection
+    with show_progress("reading labels", "pictures") as progress:
+        labelled = add_labels(collection, labels_from, progress=progress)
+    for note in labelled.notes[len(collection.notes) :]:
+        warn(note)
+    return labelled
+
+
 def split_collection(images: "ImageSet", protocol: str, *, seed: int = 0) -> "Split":
     """Split a collection, and print what was left out or done otherwise than asked.
 
@@ -61,15 +91,17 @@ def split_collection(images: "ImageSet", protocol: str, *, seed: int = 0) -> "Sp
     return split
 
 
-def warn_broken(broken: "Sequence[Broken]", total: int) -> None:
-    """Name the first pictures that could not be read, and count them all.
+def warn_skipped(broken: "Sequence[Broken]", beside: Mapping[str, int]) -> None:
+    """Name the first pictures that could not be read, and count all skipped files by kind.
 
     Args:
         broken: the pictures, with the reasons.
-        total: how many there were with those that could be read.
+        beside: other files that are not read, as `ImageSet.skipped` counts them.
 
     """
-    for one in broken[:BROKEN_SHOWN]:
+    from softhash.data.skipped import count_skipped, describe_skipped
+
+    for one in [one for one in broken if one.kind != "heic"][:BROKEN_SHOWN]:
         warn(f"skipped: {one.reason}")
-    if broken:
-        warn(f"{len(broken):,} of {total:,} pictures cannot be read; `softhash check` lists them")
+    if counts := count_skipped(beside, broken):
+        warn(describe_skipped(counts) + ("; `softhash check` lists broken ones" if broken else ""))

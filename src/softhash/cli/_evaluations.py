@@ -61,6 +61,7 @@ def measure_pictures(
         protocol or usual,
         seed=trained["seed"] if seed is None else seed,
     )
+    options = _with_cuts(options, len(split.database))
     with show_progress("encoding") as progress:
         reports = evaluate_lengths(
             hasher,
@@ -108,6 +109,7 @@ def measure_features(
     lengths = lengths or (hasher.bits,)
     for bits in lengths:
         check_first_bits(bits, hasher.bits)
+    options = _with_cuts(options, len(database))
     outputs = hasher.outputs(queries, device=device)
     codes = hasher.encode(database, device=device)
     features = FeaturePair(queries, quantise(database)[0])  # what is given, as an index keeps it
@@ -139,12 +141,20 @@ def measure_codes(
     codes = read_codes(files[0], whole, layout), read_codes(files[1], whole, layout)
     labels = read_labels(files[2]), read_labels(files[3])
     check_rows(*codes, *labels, names=files)
+    options = _with_cuts(options, len(codes[1]))
     reports = {}
     for bits in lengths:
         sides = (first_bits(codes[0], bits), first_bits(codes[1], bits), *labels)
         on_device = (to_device(side, chosen) for side in sides)
         reports[bits] = name_origin(evaluate_codes(*on_device, bits=bits, **options), whole)
     return reports
+
+
+def _with_cuts(options: dict[str, Any], database: int) -> dict[str, Any]:
+    """Choose cut-offs that suit the database, where none are asked for."""
+    from softhash.evaluation.measure import usual_cuts
+
+    return options | {"at": options["at"] or usual_cuts(database)}
 
 
 def _with_leakage(reports: Reports, hasher: "Hasher", split: "Split | None") -> Reports:

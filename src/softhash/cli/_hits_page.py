@@ -74,21 +74,24 @@ def hits_page(answer: Answer) -> str:
     result = answer.result
     with ThreadPoolExecutor(usable_cores()) as pool:
         pictures = list(pool.map(_picture, (answer.picture, *answer.paths)))
-    query = CARD.substitute(
+    cards = [] if result.total is not None else [_query_card(answer, pictures[0])]
+    for rank, (hit, picture) in enumerate(zip(result, pictures[1:], strict=True), result.first):
+        cards.append(_card(answer, hit, rank, picture))
+    title, summary = f"Nearest to {answer.title}", f"Hits: {len(result)}; code {result.code.hex()}"
+    if result.total is not None:
+        title, summary = f"Items with {answer.title}", f"{len(result):,} of {result.total:,} items"
+    keys = _keys(result) if result.total is None else ""
+    return PAGE.substitute(title=escape(title), summary=summary, keys=keys, cards="\n".join(cards))
+
+
+def _query_card(answer: Answer, picture: str) -> str:
+    return CARD.substitute(
         frame=QUERY_FRAME,
-        picture=pictures[0],
+        picture=picture,
         rank="query",
         distance="",
         name=escape(answer.title),
-        labels=escape(", ".join(result.labels)) + _likely(result),
-    )
-    cards = [query]
-    for rank, (hit, picture) in enumerate(zip(result, pictures[1:], strict=True), result.first):
-        cards.append(_card(answer, hit, rank, picture))
-    title = f"Nearest to {answer.title}"
-    summary = f"Hits: {len(result)}; code {result.code.hex()}"
-    return PAGE.substitute(
-        title=escape(title), summary=summary, keys=_keys(result), cards="\n".join(cards)
+        labels=escape(", ".join(answer.result.labels)) + _likely(answer.result),
     )
 
 
@@ -114,7 +117,7 @@ def _likely(result: SearchResult) -> str:
 
 def _distance(hit: Hit) -> str:
     rescored = "" if hit.rescored is None else f" ({hit.rescored:.3f})"
-    return f"distance {hit.distance}{rescored}"
+    return "" if hit.distance is None else f"distance {hit.distance}{rescored}"
 
 
 def _keys(result: SearchResult) -> str:

@@ -3,7 +3,7 @@
 import base64
 import io
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,12 +51,17 @@ def choose_protocol(
 
 def rendered(answer: "Answer", protocol: str) -> str:
     """Draw the query, where it is a picture, and the first hits, as text for the terminal."""
-    columns = max((shutil.get_terminal_size().columns - 2) // CELLS, 1)
-    side = BLOCK if protocol == "blocks" else SHARP
     shown = [(answer.picture, QUERY)] if answer.picture else []
     shown += [(p, answer.frame(h)) for p, h in zip(answer.paths, answer.result, strict=True) if p]
+    return render_pictures(shown, protocol)
+
+
+def render_pictures(shown: Sequence[tuple[Path, str]], protocol: str) -> str:
+    """Draw the first of some pictures, each with the colour of its frame, as text."""
     if not shown:
         return ""
+    columns = max((shutil.get_terminal_size().columns - 2) // CELLS, 1)
+    side = BLOCK if protocol == "blocks" else SHARP
     shown = shown[:MAX_PICTURES]
     sheet = contact_sheet(
         [_square(path, side) for path, _ in shown],

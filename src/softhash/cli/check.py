@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from softhash.cli._collection import LabelsFrom
 from softhash.cli._output import as_markup, print_json, printable
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def check(
     format: Annotated[
         str | None, typer.Option("--format", help="Its layout, where detection is not wanted.")
     ] = None,
+    labels_from: LabelsFrom = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Look through a collection: counts, labels; missing, broken, duplicate, label-less files."""
@@ -27,7 +29,7 @@ def check(
     from softhash.data.image_set import ImageSet
     from softhash.data.inspection import inspect
 
-    images = ImageSet.read(data, format)
+    images = ImageSet.read(data, format, labels_from=labels_from or [])
     with show_progress("opening pictures") as progress:
         found = inspect(images, progress=progress)
     if as_json:
@@ -38,6 +40,8 @@ def check(
 
 def _show(found: "Inspection") -> None:
     from rich.console import Console
+
+    from softhash.data.skipped import describe_skipped
 
     console = Console(highlight=False)
     images = found.images
@@ -62,6 +66,8 @@ def _show(found: "Inspection") -> None:
     _findings(console, "duplicates", copies)
     if images.classes:  # otherwise a hint says that there are none at all
         _findings(console, "without labels", found.unlabelled)
+    if found.skipped:
+        console.print(f"[yellow]{as_markup(describe_skipped(found.skipped))}[/]", soft_wrap=True)
     for note in images.notes:
         console.print(f"[yellow]note:[/] {as_markup(note)}")
     for hint in found.hints:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from softhash.cli._collection import read_collection, warn_broken
+from softhash.cli._collection import read_collection, warn_skipped
 from softhash.cli._output import say
 from softhash.errors import InputError, UsageError
 
@@ -90,7 +90,7 @@ def _encode_pictures(
             collection, batch_size=batch_size, device=device, progress=progress
         )
     seconds = max(time.monotonic() - started, 1e-3)
-    warn_broken(found.broken, len(collection))
+    warn_skipped(found.broken, collection.skipped)
     if not len(found.values):
         raise InputError(
             f"none of the {len(collection):,} pictures can be read", "nothing is saved"

@@ -45,7 +45,13 @@ def evaluate(
             "The largest is the length of --query-codes."
         ),
     ] = None,
-    at: Annotated[str, typer.Option(help="Cut-offs: numbers or `all`.")] = "5000,all",
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="Cut-offs, as `20,5000,all`; by default 5000 and all, in databases of fewer items "
+            "20, 100 and all."
+        ),
+    ] = None,
     ties: Annotated[
         str, typer.Option(help="`expected`: mean over all orders of ties; `stable`: file order.")
     ] = "expected",
@@ -75,7 +81,7 @@ def evaluate(
     features = _files(query_features, database_features, *labels)
     codes = _files(query_codes, database_codes, *labels)
     options: dict[str, Any] = {
-        "at": at.split(","),
+        "at": at.split(",") if at else None,
         "ties": ties,
         "curves": _curve_points() if curves else (),
     }

@@ -1,6 +1,6 @@
 """``softhash index``: a folder of pictures that can be searched, brought up to date."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from softhash.cli import _features
-from softhash.cli._collection import read_collection, warn_broken
-from softhash.cli._output import print_json, printable, say
+from softhash.cli._collection import (
+    LabelsFrom,
+    label_collection,
+    read_collection,
+    warn_skipped,
+)
+from softhash.cli._indexes import choose_location, find_index
+from softhash.cli._output import print_json, say
+from softhash.cli._verification import verify_index
 from softhash.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -20,17 +27,21 @@ if TYPE_CHECKING:
 
 def index(
     location: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "-o", "--output", metavar="INDEX", help="A folder, or milvus://host:port/collection."
+            "-o",
+            "--output",
+            metavar="INDEX",
+            help="A folder, or milvus://host:port/collection; kept in your data folder by default.",
         ),
-    ],
+    ] = None,
     images: Annotated[str | None, typer.Argument(help="A folder, a table, or `scenes`.")] = None,
     model: Annotated[
         Path | None,
         typer.Option("-m", "--model", help="The model's folder; needed for a new index only."),
     ] = None,
     format: Annotated[str | None, typer.Option("--format", help="Layout of IMAGES.")] = None,
+    labels_from: LabelsFrom = None,  # the index remembers it; `none` lets them go
     force: Annotated[
         bool, typer.Option("--force", help="Continue even if no picture of the index is left.")
     ] = False,
@@ -77,7 +88,7 @@ def index(
 ) -> None:
     """Index a collection; a second run only processes what is new, changed, renamed or gone."""
     if verify:
-        _verify(location, as_json)
+        verify_index(find_index(location, "-o "), as_json=as_json)
     elif codes or names:
         from softhash.cli._codes import index_codes
 
@@ -85,22 +96,30 @@ def index(
             raise UsageError(
                 "features are computed of pictures, and --codes has none", "give IMAGES"
             )
+        if location is None:
+            raise UsageError("an index of codes needs a name", "give -o INDEX")
         index_codes(location, codes, names, bits, model, images, as_json=as_json)
     elif images is None and features is False:
-        _features.drop_features(location)
+        _features.drop_features(find_index(location, "-o "))
     elif images is None:
-        raise UsageError("name the pictures to index: softhash index IMAGES -o INDEX -m MODEL")
+        raise UsageError("name the pictures to index: softhash index IMAGES")
     else:
-        if features:
+        from softhash.index.label_sources import choose_sources, remember_sources
+
+        if features and location:
             _features.check_location(location)
         collection = _read(images, format, force=force)
+        location = location or choose_location(images, collection.root)
+        sources = choose_sources(location, labels_from)
+        collection = label_collection(collection, sources)
         with open_or_create(location, model, bits) as opened:
             _features.choose_features(opened, features)
             summary = _update(
                 opened, collection, force, keep_missing, drop_uploads, batch_size, device
             )
+            remember_sources(location, sources)
             filled = _features.fill_features(opened, batch_size=batch_size, device=device)
-            _report(summary, filled, opened.store.location, as_json)
+            _report(summary, filled, collection.skipped, opened.store.location, as_json)
 
 
 def _read(images: str, format: str | None, *, force: bool) -> "ImageSet":
@@ -231,12 +250,19 @@ def _update(
 
 
 def _report(
-    summary: "UpdateSummary", filled: dict[str, dict[str, int]], location: str, as_json: bool
+    summary: "UpdateSummary",
+    filled: dict[str, dict[str, int]],
+    beside: Mapping[str, int],
+    location: str,
+    as_json: bool,
 ) -> None:
+    from softhash.data.skipped import count_skipped
+
     if as_json:
-        print_json(summary.as_dict() | filled)
+        skipped = {"skipped": count_skipped(beside, summary.broken)}
+        print_json(summary.as_dict() | filled | skipped)
         return
-    warn_broken(summary.broken, summary.items + len(summary.broken))
+    warn_skipped(summary.broken, beside)
     say(f"{location}: {summary.items:,} items; {_sentence(summary)}")
 
 
@@ -262,27 +288,3 @@ def _uploads_kept(count: int) -> str:
         return ""
     items, them = ("items", "them") if count > 1 else ("item", "it")
     return f"; {count:,} uploaded {items} kept, --drop-uploads lets {them} go"
-
-
-def _verify(location: str, as_json: bool) -> None:
-    from softhash.cli._progress import show_progress
-    from softhash.index import HammingIndex
-
-    with HammingIndex.open(location) as opened:
-        with show_progress("verifying") as progress:
-            wrong = opened.store.verify(progress)
-        items, shown = len(opened), opened.store.location
-    if as_json:
-        print_json({"items": items, "problems": wrong})
-    else:
-        for line in wrong:
-            typer.echo(printable(line))
-        say(f"{shown}: {items:,} items, {_problems(len(wrong))}")
-    if wrong:
-        raise typer.Exit(1)
-
-
-def _problems(count: int) -> str:
-    if not count:
-        return "no problems"
-    return f"{count:,} problem{'s' if count > 1 else ''}, listed above"

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from softhash.cli._output import print_json, warn
+from softhash.cli._output import print_json, printable, warn
 from softhash.errors import SofthashError, unknown_name
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from softhash.cli._indexes import KeptIndex
     from softhash.model.config import ModelConfig
 
 PIPE_WIDTH = 1000  # lines that are read by a program are not wrapped
@@ -83,14 +84,32 @@ def _model_line(model: dict[str, Any]) -> str:
     )
 
 
+def _indexes() -> "dict[str, KeptIndex]":
+    from softhash.cli._indexes import kept_indexes
+
+    return kept_indexes()
+
+
+def _index_line(index: "KeptIndex") -> str:
+    return (
+        f"{index['items']:,} items, {index['bits']} bits, of {index['pictures'] or 'codes'}: "
+        f"{index['index']}"
+    )
+
+
 KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {
     "backbones": _backbones,
     "formats": _formats,
+    "indexes": _indexes,
     "methods": _methods,
     "models": _models,
     "protocols": _protocols,
 }
-LINES: dict[str, Callable[[dict[str, Any]], str]] = {"methods": _method_line, "models": _model_line}
+LINES: dict[str, Callable[[Any], str]] = {
+    "indexes": _index_line,
+    "methods": _method_line,
+    "models": _model_line,
+}
 
 
 def list_names(
@@ -111,6 +130,7 @@ def list_names(
     table = Table.grid(padding=(0, 2))
     for name, about in described.items():
         line = LINES[kind](about) if kind in LINES else about
+        name, line = printable(name), printable(line)  # names of indexes are anybody's
         table.add_row(Text(name, "bold"), Text(line, overflow="fold"))  # brackets are not markup
     width = None if Console().is_terminal else PIPE_WIDTH
     Console(highlight=False, width=width).print(table)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from softhash.cli._output import print_json, printable, say
-from softhash.errors import InputError
+from softhash.errors import ExpressionError, InputError
 
 if TYPE_CHECKING:
     from softhash.cli._answer import Answer
@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 def search(
     location: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "-i", "--index", metavar="INDEX", help="A folder, or milvus://host:port/collection."
+            "-i",
+            "--index",
+            metavar="INDEX",
+            help="A folder, milvus://host:port/collection, or the name of a kept index; the only "
+            "one by default.",
         ),
-    ],
+    ] = None,
     picture: Annotated[
         Path | None, typer.Argument(metavar="[IMAGE]", help="The picture to search for.")
     ] = None,
@@ -27,13 +31,20 @@ def search(
     code: Annotated[
         str | None, typer.Option(metavar="HEX", help="A code in hexadecimal instead.")
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="How many hits.", min=1)] = 10,
+    k: Annotated[int, typer.Option("-k", "--limit", help="How many hits.", min=1)] = 10,
     offset: Annotated[int, typer.Option(help="Hits to skip.", min=0)] = 0,
     labels: Annotated[
         list[str] | None, typer.Option("--label", help="Only items with this label, or another.")
     ] = None,
     not_labels: Annotated[
         list[str] | None, typer.Option("--not-label", help="No items with this label.")
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOGIC",
+            help="Only items that this keeps: 'dog & (beach | \"old town\") & !person'.",
+        ),
     ] = None,
     max_distance: Annotated[
         int | None, typer.Option(help="No items that are further away.", min=0)
@@ -61,17 +72,20 @@ def search(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
 ) -> None:
-    """Find the pictures nearest to a picture, to an item or to a code."""
+    """Find the pictures nearest to a picture, to an item or to a code, or those with labels."""
     from softhash.cli._answer import build_answer
+    from softhash.cli._indexes import find_index
     from softhash.files import check_free
 
     if html:
         check_free(html, force=force)
+    if where is not None:
+        _check_expression(where)
     options: dict[str, Any] = {
         "k": k, "offset": offset, "labels": labels or [], "not_labels": not_labels or [],
-        "max_distance": max_distance,
+        "where": where, "max_distance": max_distance,
     } | ({"rescore": rescore} if rescore else {})  # fmt: skip
-    with _open(location, model) as index:
+    with _open(find_index(location), model) as index:
         # First bits that choose candidates pay off from the second search on, and this is one.
         result = index.search(picture, id=id, code=code, exact=True, **options)
         answer = build_answer(index, result, picture)
@@ -99,6 +113,21 @@ def _open(location: str, model: Path | None) -> "HammingIndex":
     from softhash.model.hasher import Hasher
 
     return HammingIndex.open(location, Hasher.load(model))
+
+
+def _check_expression(text: str) -> None:
+    """Raise ExpressionError as the index would, after showing the place on stderr."""
+    from rich.cells import cell_len
+
+    from softhash.index.expressions import parse_where
+
+    try:
+        parse_where(text)
+    except ExpressionError as error:
+        before, after = (printable(part) for part in error.excerpt)
+        say(f"  {before}{after}")
+        say(f"  {' ' * cell_len(before)}^")
+        raise
 
 
 def _write_page(path: Path, answer: "Answer", *, force: bool) -> None:
@@ -131,3 +160,5 @@ def _print(answer: "Answer", thumbnails: bool | None) -> None:
     if protocol:
         sys.stdout.write(rendered(answer, protocol))
     print_table(answer.result)
+    if answer.result.total is not None:
+        say(f"{len(answer.result):,} of {answer.result.total:,} items")

@@ -9,7 +9,12 @@ import typer
 
 
 def serve(
-    index: Annotated[str, typer.Argument(help="The index: a folder, or milvus://….")],
+    index: Annotated[
+        str | None,
+        typer.Argument(
+            help="A folder, milvus://…, or the name of a kept index; the only one by default."
+        ),
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 for a free one.")] = 8000,
     writable: Annotated[
@@ -27,14 +32,22 @@ def serve(
         list[str] | None,
         typer.Option(help="A further name to be addressed by, as a proxy's; repeatable."),
     ] = None,
+    originals: Annotated[
+        bool | None,
+        typer.Option(
+            "--originals/--no-originals",
+            help="Let clients fetch files as they are; by default on this machine alone.",
+        ),
+    ] = None,
 ) -> None:
     """Serve an index: a page to search with, and an API (see /docs)."""
+    from softhash.cli._indexes import find_index
     from softhash.index import HammingIndex
     from softhash.model.hasher import Hasher
     from softhash.server import serve as serve_index
 
     hasher = Hasher.load(model) if model else None
-    with HammingIndex.open(index, hasher, writable=writable) as opened:
+    with HammingIndex.open(find_index(index, ""), hasher, writable=writable) as opened:
         ended = serve_index(
             opened,
             host=host,
@@ -42,6 +55,7 @@ def serve(
             writable=writable,
             token=token,
             allow_hosts=allow_host or (),
+            originals=originals,
         )
     if not ended:  # Python would wait for threads that still decode, and they cannot be stopped
         sys.stdout.flush()

@@ -15,7 +15,7 @@ MAX_RUNS = 1 << 22  # pixels, and half the bytes, of a run-length BMP: Pillow de
 
 _ONE_BYTE = ("1", "L", "P")
 _GREY = ("1", "L", "I", "F")
-_WEBP = 16  # bytes per pixel: two canvases, the frame, and what is handed over
+_STILL = 16  # bytes per pixel: two canvases, the frame, and what is handed over
 _BITS, _STRIP_ROWS, _TILE_WIDTH, _TILE_ROWS = 258, 278, 322, 323  # tags of TIFF
 
 
@@ -83,8 +83,10 @@ def decoder_bytes(image: Image.Image, scans: int) -> int:
 
     """
     pixels = image.width * image.height
-    if image.format == "WEBP":
-        return webp_bytes(pixels)
+    if image.format == "AVIF":  # its frame may be larger than declared, and then just fits
+        return max(still_bytes(pixels), budget.total - pixel_bytes(image))
+    if image.format in ("WEBP", "HEIF"):
+        return still_bytes(pixels)
     if image.format in ("JPEG", "MPO"):
         return 2 * len(image.getbands()) * pixels if scans > 1 else 0
     if image.format == "TIFF" and _codec(image) == "libtiff":
@@ -92,9 +94,9 @@ def decoder_bytes(image: Image.Image, scans: int) -> int:
     return 0
 
 
-def webp_bytes(pixels: int) -> int:
-    """Return what the decoder of a WebP of so many pixels takes."""
-    return _WEBP * pixels
+def still_bytes(pixels: int) -> int:
+    """Return what the decoder of a WebP, HEIC or AVIF of so many pixels takes."""
+    return _STILL * pixels
 
 
 def check_codec(image: Image.Image, stream: BinaryIO) -> None:

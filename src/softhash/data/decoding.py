@@ -27,7 +27,7 @@ from softhash.data._decoding_memory import (
     check_codec,
     decoder_bytes,
     pixel_bytes,
-    webp_bytes,
+    still_bytes,
 )
 from softhash.data._file_headers import (
     MAX_FILE_BYTES,
@@ -36,13 +36,24 @@ from softhash.data._file_headers import (
     count_scans,
     webp_size,
 )
-from softhash.errors import ImageError, UsageError
+from softhash.data._heif import (
+    AVIF,
+    HEIC,
+    can_read_heic,
+    check_grid,
+    container_kind,
+    declared_size,
+)
+from softhash.errors import ImageError, UsageError, install_hint
 
 ImageSource = str | os.PathLike[str] | bytes | BinaryIO
 Size = int | tuple[int, int]  # one side of a square, or (height, width)
 
 MAX_PIXELS = 178_956_970  # half a gigabyte of RGB; Pillow refuses more by itself
 OPENED = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
+_CONTAINERS = {HEIC: ("HEIF",), AVIF: ("AVIF",)}
+KNOWN = (*OPENED, *_CONTAINERS)
+HEIC_HINT = install_hint("heic")
 
 _UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -94,7 +105,7 @@ def open_image(
 
     """
     target = _pillow_size(size)
-    with _opened(source, max_pixels) as (image, scans):
+    with opened(source, max_pixels) as (image, scans):
         picture = _upright(image, target, scans=scans)
         # Leave nothing of the file behind: neither its handle nor its metadata, where an
         # orientation would have the upright picture turned again.
@@ -133,7 +144,7 @@ def _upright(
 
 def image_size(source: ImageSource, *, max_pixels: int = MAX_PIXELS) -> tuple[int, int]:
     """Read (height, width) of the upright picture from the header, without decoding a pixel."""
-    with _opened(source, max_pixels) as (image, _):
+    with opened(source, max_pixels) as (image, _):
         width, height = image.size
         # Looking for EXIF data behind the pixels of a PNG would decode it.
         known = image.format != "PNG" or "exif" in image.info
@@ -156,34 +167,53 @@ def as_height_and_width(size: Size) -> tuple[int, int]:
 
 
 @contextmanager
-def _opened(source: ImageSource, max_pixels: int) -> Iterator[tuple[Image.Image, int]]:
-    """Open a picture that may be decoded; yield it and the number of its scans."""
+def opened(
+    source: ImageSource, max_pixels: int = MAX_PIXELS, *, to_decode: bool = True
+) -> Iterator[tuple[Image.Image, int]]:
+    """Open a picture; yield it, not decoded yet, and the number of its scans.
+
+    Args:
+        source: a path, the bytes of a file, or a binary stream.
+        max_pixels: how many pixels it may have.
+        to_decode: whether scans are counted, which reads the whole file; otherwise they are 1.
+
+    """
     name = _name(source)
     try:
         with _stream(source) as stream:
             scan = check_layout(stream)
-            if size := webp_size(stream):
+            kind = container_kind(stream)
+            _check_readable(name, kind)
+            if size := declared_size(stream) if kind else webp_size(stream):
                 _check_pixels(name, size, max_pixels)
-                budget.check(webp_bytes(size[0] * size[1]))
-            with Image.open(stream, formats=OPENED) as image:
+                budget.check(still_bytes(size[0] * size[1]))
+            with Image.open(stream, formats=_CONTAINERS.get(kind or "", OPENED)) as image:
                 _check_pixels(name, image.size, max_pixels)
                 check_codec(image, stream)
-                yield image, count_scans(stream, scan, image.width * image.height) if scan else 1
+                check_grid(image)
+                pixels = image.width * image.height
+                yield image, count_scans(stream, scan, pixels) if scan and to_decode else 1
     except ImageError:
         raise
     except RefusedError as error:
-        raise ImageError(f"{name} {error}", "save it anew, scaled down") from None
+        raise ImageError(f"{name} {error}", "save it anew, scaled down", "refused") from None
     except UnidentifiedImageError:
-        raise ImageError(
-            f"{name} is not a picture", f"known: {', '.join(OPENED).lower()}"
-        ) from None
+        raise ImageError(f"{name} is not a picture", f"known: {', '.join(KNOWN).lower()}") from None
     # Decoders meet bad bytes with OSError, SyntaxError, ValueError, struct.error, zlib.error,
     # EOFError, IndexError, MemoryError and more: what a file can provoke is not enumerable.
     except Exception as error:
         of_system = getattr(error, "strerror", None)
         reason = of_system or str(error) or type(error).__name__
         hint = "" if of_system else "is it complete? Copy it again, or save it anew in a viewer"
-        raise ImageError(f"{name} cannot be opened: {reason}", hint) from error
+        kind = "unreadable" if of_system else "damaged"
+        raise ImageError(f"{name} cannot be opened: {reason}", hint, kind) from error
+
+
+def _check_readable(name: str, kind: str | None) -> None:
+    if kind == HEIC and not can_read_heic():
+        raise ImageError(f"{name} is a HEIC, which needs pillow-heif", HEIC_HINT, "heic")
+    if kind and kind not in _CONTAINERS:
+        raise ImageError(f"{name} is a video", f"known: {', '.join(KNOWN).lower()}", "video")
 
 
 def _check_pixels(name: str, size: tuple[int, int], max_pixels: int) -> None:
@@ -191,6 +221,7 @@ def _check_pixels(name: str, size: tuple[int, int], max_pixels: int) -> None:
         raise ImageError(
             f"{name} has {size[0]}×{size[1]} pixels, more than the limit of {max_pixels:,}",
             "scale it down or raise max_pixels",
+            "refused",
         )
 
 

@@ -45,6 +45,7 @@ class ImageSet:
         format: the layout the set was read from.
         missing: files the annotations name and the folder lacks; they are in no other attribute.
         notes: one line for anything else that was left out or repaired.
+        skipped: files beside the pictures that are not read, counted by kind, such as videos.
         partition: positions by the names the data set gives its own split, or None.
 
     """
@@ -56,6 +57,7 @@ class ImageSet:
     format: str = "table"
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
     partition: Mapping[str, NDArray[np.int64]] | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -80,7 +82,12 @@ class ImageSet:
 
     @classmethod
     def read(
-        cls, path: str | os.PathLike[str], format: str | None = None, **options: object
+        cls,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        labels_from: str | Sequence[str] = (),
+        **options: object,
     ) -> "ImageSet":
         """Read a collection from a folder, or from a file that lists it.
 
@@ -88,6 +95,8 @@ class ImageSet:
             path: a folder (its layout is detected), a metadata.csv, .jsonl or .json file, or
                 `scenes`, the built-in drawn collection.
             format: one of `softhash.data.formats.FORMATS`, where detection is not wanted.
+            labels_from: labels beside those of the layout: `folders`, the names of the folders that
+                a picture is in, `tags`, the XMP and IPTC keywords in it or beside it, or both.
             options: the named arguments of that format's reader, such as `difficult="drop"` for
                 VOC.
 
@@ -97,13 +106,15 @@ class ImageSet:
         """
         from softhash.data import (  # the readers build ImageSets: they import this module
             formats,
+            labelling,
             scenes,
         )
 
         path = Path(path)
         if path == Path("scenes") and not path.exists():
             path = scenes.built_in()
-        return formats.read(path, format, **options)
+        images = formats.read(path, format, **options)
+        return labelling.add_labels(images, labelling.source_names(labels_from))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the set as a table, metadata.csv by default, that `read` reads back.

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from softhash.data.duplicates import identical_copies
 from softhash.data.image_set import ImageSet
+from softhash.data.labelling import TAGS_HINT, has_tags
 from softhash.data.loading import Broken, load
+from softhash.data.skipped import count_skipped
 
 TINY = 8  # pixels per side: decoding to it reads every byte of a picture and costs the least
 UNLABELLED = (
@@ -25,12 +27,14 @@ class Inspection:
         images: the collection.
         broken: the pictures that cannot be opened, with the reason.
         copies: groups of positions whose files have the same bytes.
+        tagged: whether there are tags that are not among the labels.
 
     """
 
     images: ImageSet
     broken: tuple[Broken, ...]
     copies: tuple[tuple[int, ...], ...]
+    tagged: bool = False
 
     @property
     def labels_per_image(self) -> NDArray[np.int64]:
@@ -51,7 +55,13 @@ class Inspection:
     @property
     def hints(self) -> list[str]:
         """What can be done about what was found, one line each."""
-        return [] if self.images.labels.any() else [UNLABELLED]
+        unlabelled = [] if self.images.labels.any() else [UNLABELLED]
+        return [TAGS_HINT, *unlabelled] if self.tagged else unlabelled
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """How many files were not read, by kind."""
+        return count_skipped(self.images.skipped, self.broken)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything that was found, for programs."""
@@ -66,6 +76,7 @@ class Inspection:
             "partition": {name: len(part) for name, part in (images.partition or {}).items()},
             "missing": list(images.missing),
             "broken": [{"file_name": one.file_name, "reason": one.reason} for one in self.broken],
+            "skipped": self.skipped,
             "duplicates": [[names[i] for i in group] for group in self.copies],
             "without_labels": self.unlabelled,
             "notes": list(images.notes),
@@ -90,4 +101,6 @@ def inspect(
     broken: list[Broken] = []
     for batch in load(images, TINY, workers=workers, progress=progress):
         broken += batch.broken
-    return Inspection(images, tuple(broken), tuple(map(tuple, identical_copies(images))))
+    copies = tuple(map(tuple, identical_copies(images)))
+    tagged = not images.classes and has_tags(images)
+    return Inspection(images, tuple(broken), copies, tagged)

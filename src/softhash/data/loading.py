@@ -29,11 +29,12 @@ THREAD_NAME = "softhash-decode"
 
 @dataclass(frozen=True)
 class Broken:
-    """A picture that could not be read; the reason names the file."""
+    """A picture that could not be read; the reason names the file, the kind is an ImageError's."""
 
     position: int
     file_name: str
     reason: str
+    kind: str = "damaged"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,30 +109,23 @@ def _positions(
     return given.astype(np.int64)
 
 
-def _decode(images: ImageSet, position: int, target: NDArray[np.uint8]) -> str | None:
-    """Fill `target` with one picture; return the reason where that is impossible."""
+def _decode(images: ImageSet, position: int, target: NDArray[np.uint8]) -> Broken | None:
+    """Fill `target` with one picture; return what is wrong where that is impossible."""
     try:
         height, width, _ = target.shape
         target[:] = np.asarray(open_image(images.path(position), size=(height, width)))
     except ImageError as error:
-        return str(error)
+        return Broken(int(position), images.file_names[position], str(error), error.kind)
     return None
 
 
 def _batch(
-    images: ImageSet,
-    positions: NDArray[np.int64],
-    pixels: NDArray[np.uint8],
-    reasons: Sequence[str | None],
+    positions: NDArray[np.int64], pixels: NDArray[np.uint8], results: Sequence[Broken | None]
 ) -> Batch:
-    whole = np.array([reason is None for reason in reasons], dtype=bool)
-    if whole.all():
+    broken = tuple(one for one in results if one is not None)
+    if not broken:
         return Batch(positions, pixels, ())
-    broken = tuple(
-        Broken(int(position), images.file_names[position], reason)
-        for position, reason in zip(positions, reasons, strict=True)
-        if reason is not None
-    )
+    whole = np.array([one is None for one in results], dtype=bool)
     return Batch(positions[whole], pixels[whole], broken)
 
 
@@ -140,8 +134,8 @@ def _in_turn(
 ) -> Generator[Batch, None, None]:
     for chunk in chunks:
         pixels = np.empty((len(chunk), *shape), dtype=np.uint8)
-        reasons = [_decode(images, *job) for job in zip(chunk, pixels, strict=True)]
-        yield _batch(images, chunk, pixels, reasons)
+        results = [_decode(images, *job) for job in zip(chunk, pixels, strict=True)]
+        yield _batch(chunk, pixels, results)
 
 
 def _ahead(
@@ -152,12 +146,14 @@ def _ahead(
     ahead: int,
 ) -> Generator[Batch, None, None]:
     """Keep `ahead` batches in the making while the one before them is used."""
-    making: deque[tuple[NDArray[np.int64], NDArray[np.uint8], list[Future[str | None]]]] = deque()
+    making: deque[tuple[NDArray[np.int64], NDArray[np.uint8], list[Future[Broken | None]]]] = (
+        deque()
+    )
 
     def finished() -> Batch:
         chunk, pixels, futures = making.popleft()
         wait(futures)  # woken once a batch, not once a picture
-        return _batch(images, chunk, pixels, [future.result() for future in futures])
+        return _batch(chunk, pixels, [future.result() for future in futures])
 
     pool = ThreadPoolExecutor(threads, thread_name_prefix=THREAD_NAME)
     try:

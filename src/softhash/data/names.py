@@ -7,7 +7,8 @@ from contextlib import suppress
 
 from softhash.errors import InputError
 
-IMAGE_SUFFIXES = frozenset((".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"))
+_SUFFIXES = "avif bmp gif heic heif hif jpeg jpg png tif tiff webp"
+IMAGE_SUFFIXES = frozenset(f".{suffix}" for suffix in _SUFFIXES.split())
 
 
 def several(names: Sequence[object], most: int = 5) -> str:

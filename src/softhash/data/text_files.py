@@ -1,10 +1,13 @@
 """Text, lines and JSON out of files that somebody else wrote; what is wrong is an InputError."""
 
+import codecs
 import json
 import os
 from pathlib import Path
 
 from softhash.errors import InputError
+
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 MAX_BYTES = 1 << 31  # of a file of annotations; the largest of COCO has 448 MB
 
@@ -24,10 +27,10 @@ def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Read UTF-8, with or without a byte order mark."""
+    """Read UTF-8, with or without a byte order mark, or UTF-16 with one, as Excel writes it."""
     data = read_bytes(path)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(f"{path} line {line} is not UTF-8", "save the file as UTF-8") from None

@@ -19,6 +19,8 @@ TIES = {
     "expected": "the exact mean over all orders of items at equal distance",
     "stable": "items at equal distance in database order",
 }
+PAPER_CUTS = (5000,)
+SMALL_CUTS = (20, 100)  # about a screen of hits, and five
 CURVES = ("acg", "ndcg", "precision", "recall")
 
 WORKING_BYTES = 1 << 26  # what one group of queries may take beside the inputs
@@ -85,6 +87,16 @@ def measure_rankings(
             name: _spread(values, labelled, query_labels) for name, values in per_query.items()
         },
     )
+
+
+def usual_cuts(database: int) -> tuple[Cut, ...]:
+    """Return cut-offs that mean something in a database of that size: none that is all of it.
+
+    >>> usual_cuts(10_000), usual_cuts(750), usual_cuts(60)
+    ((5000, 'all'), (20, 100, 'all'), (20, 'all'))
+    """
+    cuts = PAPER_CUTS if database >= max(PAPER_CUTS) else SMALL_CUTS
+    return (*(cut for cut in cuts if cut <= database), "all")
 
 
 def to_numpy(array: Array) -> Any:

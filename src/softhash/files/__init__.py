@@ -1,6 +1,6 @@
-"""Files that appear whole or not at all, locks, and where what can be made again is kept."""
+"""Files that appear whole or not at all, locks, and the user's folders."""
 
-from softhash.files.caches import cache_folder, make_private
+from softhash.files.caches import cache_folder, data_folder, make_private
 from softhash.files.contents import (
     WRITING,
     hash_file,
@@ -19,6 +19,7 @@ __all__ = [
     "WRITING",
     "cache_folder",
     "check_free",
+    "data_folder",
     "hash_file",
     "held_lock",
     "make_private",

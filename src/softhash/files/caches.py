@@ -1,4 +1,4 @@
-"""Where what can be made again is kept."""
+"""The user's folders: for what can be made again, and for what is kept."""
 
 import os
 import stat
@@ -15,6 +15,15 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("softhash", appauthor=False)
+
+
+def data_folder() -> Path:
+    """Return the user's folder for what is kept: $XDG_DATA_HOME, or the system's own."""
+    if root := os.environ.get("XDG_DATA_HOME"):
+        return Path(root) / "softhash"
+    from platformdirs import user_data_path
+
+    return user_data_path("softhash", appauthor=False)
 
 
 def make_private(folder: Path) -> bool:

@@ -243,7 +243,8 @@ def _revise(entry: Entry, images: ImageSet, at: int, status: NDArray[np.int64]) 
 
 
 def _unreadable(images: ImageSet, at: int) -> Broken:
-    return Broken(at, images.file_names[at], f"{images.path(at)} cannot be read now")
+    reason = f"{images.path(at)} cannot be read now"
+    return Broken(at, images.file_names[at], reason, "unreadable")
 
 
 def _digests(

@@ -14,15 +14,18 @@ import numpy.typing as npt
 
 from softhash.codes import Codes
 from softhash.data.loading import Broken
-from softhash.errors import InputError, ModelMismatchError, NoModelError, UsageError
+from softhash.errors import InputError, NoModelError, UsageError
 from softhash.index import changes
-from softhash.index.items import Entry, Filter, Hit, Item
+from softhash.index._model_check import check_model
+from softhash.index.expressions import build_where
+from softhash.index.items import Entry, Hit, Item
 from softhash.index.registry import choose_store
 from softhash.index.retrieval import Window
 from softhash.index.search import SearchResult, Target, find_labels, run_search
 from softhash.index.stages import kept_lengths
 from softhash.index.store import Meta, Store
 from softhash.index.update import UpdateSummary, add_images, apply_plan, check_plan
+from softhash.index.where import Where
 
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
@@ -46,7 +49,7 @@ class HammingIndex:
         self.store = store
         self._hasher = hasher
         if hasher is not None:
-            self._check_model(hasher)
+            check_model(store, hasher)
 
     @classmethod
     def create(
@@ -145,7 +148,7 @@ class HammingIndex:
                     "open it with the hasher that made its codes, or search by id or code",
                 )
             hasher = Hasher.load(folder)
-            self._check_model(hasher)
+            check_model(self.store, hasher)
             self._hasher = hasher
         return self._hasher
 
@@ -156,20 +159,10 @@ class HammingIndex:
 
     def keep_model(self, hasher: "Hasher") -> None:
         """Keep the model that makes the codes with the index, where it is not kept yet."""
-        self._check_model(hasher)
+        check_model(self.store, hasher)
         self._hasher = hasher
         if not self.store.model_folder.exists():
             hasher.save(self.store.model_folder, card=hasher.config["card"])
-
-    def _check_model(self, hasher: "Hasher") -> None:
-        made_by = self.store.meta.model
-        if hasher.bits != self.bits or (made_by and hasher.identity != made_by):
-            raise ModelMismatchError(
-                f"{self.store.location} was made with another model ({self.bits} bits, weights "
-                f"{made_by[:12] or 'unknown'}…) than this one ({hasher.bits} bits, weights "
-                f"{hasher.identity[:12]}…)",
-                "use that model, or make a new index",
-            )
 
     def add(self, images: "ImageSet", **options: Unpack["EncodeOptions"]) -> tuple[Broken, ...]:
         """Encode and add pictures that are not in the index yet; return those that are broken.
@@ -264,10 +257,13 @@ class HammingIndex:
         max_distance: int | None = None,
         labels: Sequence[str] = (),
         not_labels: Sequence[str] = (),
+        where: str | Where | None = None,
         rescore: bool | str = False,
         exact: bool = False,
     ) -> SearchResult:
         """Find the items nearest to a picture, to an item, to a code or to outputs.
+
+        Labels alone list all items that have them, in id order, without distances.
 
         Args:
             picture: a path, the bytes of a file, a PIL image or a uint8 array (h, w, 3).
@@ -282,6 +278,8 @@ class HammingIndex:
             max_distance: leave out what is further away, by Hamming distance.
             labels: leave out items that have none of these.
             not_labels: leave out items that have any of these.
+            where: leave out items that this label logic does not keep, such as
+                `dog & (beach | "old town") & !person`; see `softhash.index.expressions`.
             rescore: rank the nearest again: by "bits" (or True), how sure each bit of a picture or
                 of its outputs is, or by "features", those of a picture or an item, where the index
                 keeps them; see `softhash.hamming.asymmetric` and `softhash.index.features`.
@@ -289,8 +287,8 @@ class HammingIndex:
                 large indexes whose model was trained for that; see `softhash.index.stages`.
 
         """
-        window, where = Window(k, offset, max_distance), Filter(tuple(labels), tuple(not_labels))
-        asked = Target(picture, id, code, outputs, features), window, where
+        target = Target(picture, id, code, outputs, features)
+        asked = target, Window(k, offset, max_distance), build_where(labels, not_labels, where)
         return run_search(self, *asked, labels=query_labels, rescore=rescore, exact=exact)
 
     def find_labels(self, picture: "Picture") -> tuple[str, ...]:

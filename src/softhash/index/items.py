@@ -1,6 +1,5 @@
 """What an index keeps of a picture, and what a search returns."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 
@@ -39,22 +38,6 @@ class Item(NamedTuple):
         return self.entry.file_name
 
 
-class Filter(NamedTuple):
-    """Keep items that have any of these labels (where some are given) and none of those."""
-
-    any_of: tuple[str, ...] = ()
-    none_of: tuple[str, ...] = ()
-
-    def keeps(self, labels: Sequence[str]) -> bool:
-        """Return whether an item with these labels is kept.
-
-        >>> Filter(any_of=("sea", "sky"), none_of=("boat",)).keeps(("sky", "boat"))
-        False
-        """
-        wanted = not self.any_of or any(label in labels for label in self.any_of)
-        return wanted and not any(label in labels for label in self.none_of)
-
-
 class Near(NamedTuple):
     """An item's distance from a query, before anything else of it is fetched."""
 
@@ -67,7 +50,8 @@ class Hit(NamedTuple):
 
     Attributes:
         id: of the item.
-        distance: Hamming distance between its code and the query's.
+        distance: Hamming distance between its code and the query's; None where labels alone were
+            asked for.
         file_name: relative to the index's root.
         labels: all of the item's labels.
         shared: those that the query has too, or, where its labels are not known, those asked for.
@@ -78,7 +62,7 @@ class Hit(NamedTuple):
     """
 
     id: int
-    distance: int
+    distance: int | None
     file_name: str
     labels: tuple[str, ...]
     shared: tuple[str, ...]

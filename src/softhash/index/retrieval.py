@@ -13,9 +13,10 @@ from softhash.hamming import cosine
 from softhash.hamming.asymmetric import POOL, asymmetric_distances
 from softhash.hamming.rescoring import BITS, FEATURES, Floats, reranked
 from softhash.index.features import need_features
-from softhash.index.items import Filter, Hit, Item, Near
+from softhash.index.items import Hit, Item, Near
 from softhash.index.stages import choose_search
 from softhash.index.store import Store
+from softhash.index.where import Where, literals
 
 Outputs = npt.NDArray[np.floating]
 Ranked = list[tuple[Near, float | None]]  # with the distance it was rescored by, if it was
@@ -75,7 +76,7 @@ class Query(NamedTuple):
 
 
 def find_hits(
-    store: Store, query: Query, window: Window, where: Filter, *, rescore: str = ""
+    store: Store, query: Query, window: Window, where: Where, *, rescore: str = ""
 ) -> tuple[Hit, ...]:
     """Find the items nearest to a query, but not the item that it is.
 
@@ -90,7 +91,7 @@ def find_hits(
         IndexDamagedError: it ranks an item that it does not have, and did not change meanwhile.
 
     """
-    compared = query.labels if query.labels or query.itself else where.any_of
+    compared = query.labels if query.labels or query.itself else _asked_for(where)
     seen: int | None = None
     while True:
         try:
@@ -105,10 +106,29 @@ def find_hits(
             seen = now
             continue
         pairs = zip(ranked, items, strict=True)
-        return tuple(_hit(one, rescored, item, compared) for (one, rescored), item in pairs)
+        return tuple(
+            _hit(item, compared, one.distance, rescored) for (one, rescored), item in pairs
+        )
 
 
-def _rank(store: Store, query: Query, window: Window, where: Filter, rescore: str) -> Ranked:
+def list_hits(store: Store, window: Window, where: Where) -> tuple[Hit, ...]:
+    """List the items that a filter keeps in id order, without distances.
+
+    Args:
+        store: what is searched.
+        window: the part of the list that is wanted.
+        where: the items that count.
+
+    """
+    items = store.items(limit=window.k, offset=window.offset, where=where)
+    return tuple(_hit(item, _asked_for(where)) for item in items)
+
+
+def _asked_for(where: Where) -> Sequence[str]:
+    return [name for name, wanted in literals(where) if wanted]
+
+
+def _rank(store: Store, query: Query, window: Window, where: Where, rescore: str) -> Ranked:
     if rescore == BITS and query.outputs is not None:
         u = query.outputs
         again = Rescoring(POOL, lambda ids: asymmetric_distances(u, store.codes(ids)))
@@ -122,7 +142,7 @@ def _rank(store: Store, query: Query, window: Window, where: Filter, rescore: st
     return _rescored(store, query, window, where, again)
 
 
-def _nearest(store: Store, query: Query, window: Window, where: Filter) -> list[Near]:
+def _nearest(store: Store, query: Query, window: Window, where: Where) -> list[Near]:
     """Rank by (Hamming distance, id), without the item that the query is."""
     codes = _row(query)
     k, offset, radius = window
@@ -134,9 +154,7 @@ def _nearest(store: Store, query: Query, window: Window, where: Filter) -> list[
     return [one for one in found if one.id != query.itself.id][offset : offset + k]
 
 
-def _rescored(
-    store: Store, query: Query, window: Window, where: Filter, again: Rescoring
-) -> Ranked:
+def _rescored(store: Store, query: Query, window: Window, where: Where, again: Rescoring) -> Ranked:
     """Rank the whole pool again, whatever part of it is wanted, so that pages fit together."""
     (k, offset, radius), pool = window, again.pool
     near = _nearest(store, query, Window(max(pool, offset + k), 0, radius), where)
@@ -160,7 +178,9 @@ def _row(query: Query) -> Codes:
     return np.frombuffer(query.code, np.uint8)[np.newaxis]
 
 
-def _hit(near: Near, rescored: float | None, item: Item, compared: Sequence[str]) -> Hit:
+def _hit(
+    item: Item, compared: Sequence[str], distance: int | None = None, rescored: float | None = None
+) -> Hit:
     labels = item.entry.labels
     shared = tuple(label for label in labels if label in compared)
-    return Hit(item.id, near.distance, item.file_name, labels, shared, item.code, rescored)
+    return Hit(item.id, distance, item.file_name, labels, shared, item.code, rescored)

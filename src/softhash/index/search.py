@@ -14,11 +14,12 @@ from softhash.codes import Codes, code_bytes, pack
 from softhash.errors import InputError, NoOutputsError, QueryError, UsageError, unknown_name
 from softhash.hamming.rescoring import BITS, FEATURES, choose_rescoring
 from softhash.index.features import item_features, need_features
-from softhash.index.items import Filter, Hit, Item
+from softhash.index.items import Hit, Item
 from softhash.index.pictures import encode_picture
-from softhash.index.retrieval import Query, Window, find_hits
+from softhash.index.retrieval import Query, Window, find_hits, list_hits
 from softhash.index.stages import may_search_in_two_stages
 from softhash.index.store import Store
+from softhash.index.where import EVERYTHING, Label, Where, literals
 
 if TYPE_CHECKING:
     from softhash.index.hamming_index import HammingIndex
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False)
 class SearchResult(Sequence[Hit]):
     r"""What was searched for and what was found: a sequence of hits, the nearest first.
+
+    Where labels alone were asked for, there is no code, and hits are in id order.
 
     >>> result = SearchResult(b"\x0f", hits=(Hit(7, 2, "a.jpg", (), ()),))
     >>> result, len(result), result[0].file_name
@@ -41,6 +44,8 @@ class SearchResult(Sequence[Hit]):
         hits: in (distance, id) order, or in the order they were rescored to.
         first: rank of the first hit, 1 unless some were skipped.
         itself: the item that was searched for, which is not among the hits.
+        where: the label logic that hits were filtered by, as text; empty where all items count.
+        total: where labels alone were asked for, how many items they keep in all, else None.
 
     """
 
@@ -50,6 +55,8 @@ class SearchResult(Sequence[Hit]):
     hits: tuple[Hit, ...] = ()
     first: int = 1
     itself: Item | None = None
+    where: str = ""
+    total: int | None = None
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -66,17 +73,21 @@ class SearchResult(Sequence[Hit]):
 
     def __repr__(self) -> str:
         noun = "hit" if len(self) == 1 else "hits"
+        if self.total is not None:
+            return f"SearchResult({len(self)} of {self.total:,} {noun}, where {self.where})"
         return f"SearchResult({len(self)} {noun}, code {self.code.hex()})"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values; `likely` and `rescored` are left out where there are none."""
-        query = {"code": self.code.hex(), "labels": list(self.labels)}
-        likely = {"likely": dict(self.likely)} if self.likely else {}
-        return {"query": query | likely, "hits": [hit.as_dict() for hit in self.hits]}
+        """Return plain values; what there is not, as `likely`, `where` or `total`, is left out."""
+        query: dict[str, Any] = {"code": self.code.hex(), "labels": list(self.labels)}
+        query |= {"likely": dict(self.likely)} if self.likely else {}
+        query |= {"where": self.where} if self.where else {}
+        total = {} if self.total is None else {"total": self.total}
+        return {"query": query, "hits": [hit.as_dict() for hit in self.hits], **total}
 
 
 class Target(NamedTuple):
-    """What is searched for, as it was given: exactly one of these.
+    """What is searched for, as it was given: exactly one of these, or nothing but labels.
 
     Attributes:
         picture: a path, bytes, a PIL image or an array.
@@ -93,12 +104,17 @@ class Target(NamedTuple):
     outputs: npt.ArrayLike | None = None
     features: npt.ArrayLike | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all is given."""
+        return all(value is None for value in self)
+
     def check(self, rescore: str) -> None:
         """Raise unless one thing is given, which can be rescored where that is asked for."""
         given = [name for name in self._fields[:4] if getattr(self, name) is not None]
         if len(given) != 1:
             count = f"{len(given)} things" if given else "nothing"
-            hint = "give exactly one of picture, id, code and outputs"
+            hint = "give exactly one of picture, id, code and outputs, or labels alone"
             raise QueryError(f"{count} to search for", hint)
         if rescore == BITS and given[0] in ("id", "code"):
             raise _not_rescored(f"this {given[0]} has no real-valued outputs")
@@ -115,7 +131,7 @@ def run_search(
     index: "HammingIndex",
     target: Target,
     window: Window,
-    where: Filter,
+    where: Where,
     *,
     labels: Sequence[str] | None = None,
     rescore: bool | str = False,
@@ -136,6 +152,8 @@ def run_search(
     """
     way = choose_rescoring(rescore)
     window.check()
+    if target.is_empty and where != EVERYTHING:
+        return _list(index.store, window, where, rescore=way)
     target.check(way)
     check_labels(index.store, where)
     if way == FEATURES:
@@ -146,14 +164,27 @@ def run_search(
     in_full = exact or way == BITS or not may_search_in_two_stages(index)
     query = query._replace(exact=in_full)
     hits = find_hits(index.store, query, window, where, rescore=way)
-    first = window.offset + 1
-    return SearchResult(query.code, query.labels, query.likely, hits, first, query.itself)
+    known = query.code, query.labels, query.likely
+    return SearchResult(*known, hits, window.offset + 1, query.itself, str(where))
 
 
-def check_labels(store: Store, where: Filter) -> None:
+def _list(store: Store, window: Window, where: Where, *, rescore: str) -> SearchResult:
+    """Answer a search by labels alone."""
+    if rescore or window.radius is not None:
+        what = "rescoring" if rescore else "a largest distance"
+        hint = "search for a picture, an item or a code, or leave it out"
+        raise UsageError(f"{what} means nothing for labels alone", hint)
+    check_labels(store, where)
+    hits, (total,) = list_hits(store, window, where), store.count(where)
+    return SearchResult(b"", hits=hits, first=window.offset + 1, where=str(where), total=total)
+
+
+def check_labels(store: Store, where: Where) -> None:
     """Raise UsageError for a label that no item has."""
-    for label in (*where.any_of, *where.none_of):
-        if not store.items(limit=1, where=Filter((label,))):  # counting all labels may take long
+    asked = list(dict.fromkeys(name for name, _ in literals(where)))
+    counts = store.count(*map(Label, asked)) if asked else []  # counting all labels may take long
+    for label, count in zip(asked, counts, strict=True):
+        if not count:
             known = store.labels()
             if not known:
                 raise UsageError(

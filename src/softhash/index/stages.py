@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from softhash.codes import Codes
 from softhash.errors import InputError
-from softhash.index.items import Filter, Near
-from softhash.index.store import EVERYTHING, Store
+from softhash.index.items import Near
+from softhash.index.store import Store
+from softhash.index.where import EVERYTHING, Where
 
 if TYPE_CHECKING:
     from softhash.index.hamming_index import HammingIndex
@@ -26,7 +27,7 @@ class TwoStageStore(Protocol):
     """What a `Store` may offer too."""
 
     def search_in_two_stages(
-        self, codes: Codes, k: int, *, offset: int = 0, where: Filter = EVERYTHING
+        self, codes: Codes, k: int, *, offset: int = 0, where: Where = EVERYTHING
     ) -> list[list[Near]]:
         """Rank items as `search` does, but for items whose first bits are far from the query's.
 

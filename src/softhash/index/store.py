@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from softhash.codes import Codes, check_bits
-from softhash.index.items import Entry, Filter, Item, Near
-
-EVERYTHING = Filter()
+from softhash.index.items import Entry, Item, Near
+from softhash.index.where import EVERYTHING, Where
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ class Store(Protocol):
         *,
         offset: int = 0,
         radius: int | None = None,
-        where: Filter = EVERYTHING,
+        where: Where = EVERYTHING,
     ) -> list[list[Near]]:
         """Rank items by (distance, id) for each code.
 
@@ -123,15 +122,21 @@ class Store(Protocol):
 
         """
 
-    def items(self, *, after: int = -1, limit: int = 100, where: Filter = EVERYTHING) -> list[Item]:
+    def items(
+        self, *, after: int = -1, limit: int = 100, offset: int = 0, where: Where = EVERYTHING
+    ) -> list[Item]:
         """Return items in id order.
 
         Args:
             after: the id before the first.
             limit: how many to return.
+            offset: items to skip before them.
             where: the items that count.
 
         """
+
+    def count(self, *filters: Where) -> list[int]:
+        """Count the items that each of these filters keeps."""
 
     def scan(self) -> Iterator[tuple[int, Entry]]:
         """Iterate over all entries in id order, in bounded memory."""

@@ -115,7 +115,9 @@ def _in_turn(items: Items, size: int, batch_size: int) -> Generator[Batch, None,
                 pixels[i] = np.asarray(_picture(item, size))
             except InputError as error:
                 name = str(item) if isinstance(item, str | os.PathLike) else f"item {start + i}"
-                broken.append(Broken(start + i, name, f"{error}"))
+                broken.append(
+                    Broken(start + i, name, f"{error}", getattr(error, "kind", "damaged"))
+                )
         whole = np.ones(len(chunk), bool)
         whole[[one.position - start for one in broken]] = False
         yield Batch(positions[whole], pixels[whole], tuple(broken))

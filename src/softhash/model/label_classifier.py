@@ -4,7 +4,7 @@ A logistic regression for each label, fitted beside the codes. It is not made of
 pictures they were trained on are surer than any others, and probabilities fitted to them are wrong.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -27,6 +27,7 @@ MAX_LABELS = 8  # nor are more than so many
 ITERATIONS = 50
 RIDGES = (30.0, 100.0, 300.0, 1000.0)
 MAX_ROWS = 20_000  # pictures to fit to; of more, every so many-th is taken
+MAX_CHOOSING = 32  # labels that choose the ridge, from common to rare; it is the same for all
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +92,16 @@ class LabelClassifier:
 
 
 def fit_label_classifier(
-    x: "Tensor", labels: "Tensor", classes: Sequence[str], ridges: Sequence[float] = RIDGES
+    x: "Tensor",
+    labels: "Tensor",
+    classes: Sequence[str],
+    ridges: Sequence[float] = RIDGES,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> LabelClassifier:
     """Fit the regressions to features (n, d) and multi-hot labels (n, classes).
 
     What is minimised is the cross-entropy summed over pictures, plus ridge/2·‖W‖² of standardised
-    features. Of several ridges, it is the one by which each half of the pictures best predicts the
+    features. Of several ridges, it is the one by which each half of the pictures best predicts some
     labels of the other.
 
     Args:
@@ -104,6 +109,7 @@ def fit_label_classifier(
         labels: multi-hot (n, classes).
         classes: the name of each label.
         ridges: the strengths of regularisation to choose from.
+        progress: called with (ridges tried, ridges and the final fit).
 
     """
     import torch
@@ -117,17 +123,24 @@ def fit_label_classifier(
     scale = choose_scale(std)
     standard, y = ((x - mean) / scale).float().cpu(), labels.float().cpu()
     halves = [slice(0, None, 2), slice(1, None, 2)]
+    by_count = y.sum(dim=0).argsort(descending=True, stable=True)
+    some = y[:, by_count[:: max(1, -(-len(by_count) // MAX_CHOOSING))].sort().values]
 
     def surprise(ridge: float) -> float:
         """Cross-entropy of each half by regressions on the other, which has half the pictures."""
-        total = 0.0
+        entropy = 0.0
         for one, other in (halves, halves[::-1]):
-            weight, bias = logistic(standard[one], y[one], ridge / 2)
+            weight, bias = logistic(standard[one], some[one], ridge / 2)
             logits = standard[other] @ weight.T + bias
-            total += float(binary_cross_entropy_with_logits(logits, y[other], reduction="sum"))
-        return total
+            entropy += float(binary_cross_entropy_with_logits(logits, some[other], reduction="sum"))
+        return entropy
 
-    best = min(ridges, key=surprise) if len(ridges) > 1 else ridges[0]
+    surprises = []
+    for tried, ridge in enumerate(ridges if len(ridges) > 1 else ()):
+        progress(tried, len(ridges) + 1)
+        surprises.append(surprise(ridge))
+    progress(len(ridges), len(ridges) + 1)
+    best = ridges[surprises.index(min(surprises))] if surprises else ridges[0]
     weight, bias = logistic(standard, y, best)
     weight = weight / scale.cpu()
     bias = bias - weight @ mean.cpu()

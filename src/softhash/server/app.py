@@ -15,7 +15,7 @@ from softhash.server.host_check import HostCheck
 from softhash.server.limits import Limits
 from softhash.server.openapi import describe
 from softhash.server.problems import add_handlers
-from softhash.server.routes import about, items, report, search, writing
+from softhash.server.routes import about, duplicates, files, items, report, search, writing
 from softhash.server.service import Service
 from softhash.server.tokens import TokenCheck
 
@@ -30,6 +30,7 @@ def build(
     token: str | None,
     limits: Limits,
     hosts: frozenset[str] | None,
+    originals: bool = True,
 ) -> FastAPI:
     """Build the application.
 
@@ -39,10 +40,11 @@ def build(
         token: what writers send.
         limits: how much a client may ask for.
         hosts: names in the Host header that are answered beside addresses, None for any.
+        originals: whether clients may fetch the files themselves.
 
     """
     guard = TokenCheck(token, limits.wrong_tokens) if writable else None
-    service = Service(index, limits, guard)
+    service = Service(index, limits, guard, originals)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -59,7 +61,7 @@ def build(
         lifespan=life,
     )
     app.state.service = service
-    for topic in (about, items, search, writing, report):
+    for topic in (about, items, files, search, duplicates, writing, report):
         app.include_router(topic.router)
     _add_pages(app)
     add_handlers(app, service.folders)

@@ -6,7 +6,7 @@ import ipaddress
 import secrets
 import socket
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 from types import FrameType
 
@@ -33,20 +33,33 @@ def run(
     token: str | None,
     limits: Limits,
     allow_hosts: Collection[str],
+    originals: bool | None,
+    on_listening: Callable[[str], None] | None,
 ) -> bool:
     """Serve an index; arguments and result are those of `softhash.server.serve`."""
     made = secrets.token_urlsafe(24) if writable and token is None else None
     hosts = answered_names(host, allow_hosts)
-    app = build(index, writable=writable, token=token or made, limits=limits, hosts=hosts)
+    app = build(
+        index, writable=writable, token=token or made, limits=limits, hosts=hosts,
+        originals=is_loopback(host) if originals is None else originals,
+    )  # fmt: skip
     listening = _listen(host, port)
     _return_large_blocks()
-    lines = [f"listening on http://{_in_address(host)}:{listening.getsockname()[1]}"]
+    address = f"http://{_in_address(host)}:{listening.getsockname()[1]}"
+    lines = [f"listening on {address}"]
     if made:
         lines.append(f"token for writing: {made}")
     if not is_loopback(host):
         lines.append("note: anyone who reaches this address sees all pictures of the index")
+
+    def announce() -> None:
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
+        sys.stderr.flush()
+        if on_listening:
+            on_listening(address)
+
     with listening:
-        _Server(configure(app, limits), lines).run(sockets=[listening])
+        _Server(configure(app, limits), announce).run(sockets=[listening])
     return not app.state.service.busy
 
 
@@ -65,16 +78,15 @@ def configure(app: FastAPI, limits: Limits) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """Prints its address when it listens, and exits with 0 after a signal to stop."""
+    """Announces itself when it listens, and exits with 0 after a signal to stop."""
 
-    def __init__(self, config: uvicorn.Config, lines: list[str]) -> None:
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)
-        self._lines = lines
+        self._announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        sys.stderr.write("".join(f"{line}\n" for line in self._lines))
-        sys.stderr.flush()
+        self._announce()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         # The parent's method raises the signal again after the end, which looks like a failure.

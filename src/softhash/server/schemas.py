@@ -1,109 +1,19 @@
-"""The models of requests and responses.
+"""The models of responses.
 
 Responses are built as plain dictionaries, which is several times faster than through the models.
 The models describe them in /openapi.json, and tests compare both.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from fastapi import UploadFile
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field
 
-from softhash.codes import MAX_BITS
-from softhash.hamming import asymmetric, cosine
-from softhash.index.items import Filter, Hit, Item
+from softhash.index.items import Hit, Item
 from softhash.index.search import SearchResult
-from softhash.server.limits import MAX_ID, MAX_K, MAX_LABELS, MAX_OFFSET, MAX_PAGE, MAX_TEXT
 
-
-def plain_text(text: str) -> str:
-    """Return a text that can be stored and shown, else raise ValueError.
-
-    >>> plain_text("sea and sky")
-    'sea and sky'
-    """
-    if not text.isprintable() or text != text.strip():
-        raise ValueError("must be printable characters, with no space at either end")
-    return text
-
-
-Id = Annotated[int, Field(ge=0, le=MAX_ID)]
-Label = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
-Labels = Annotated[list[Label], Field(max_length=MAX_LABELS)]
-NewLabels = Annotated[
-    list[Annotated[Label, AfterValidator(plain_text)]], Field(max_length=MAX_LABELS)
-]
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 LIKELY = "Of a picture: labels that the model finds likely, and how probable; else left out."
-BY_BITS = f"rank the {asymmetric.POOL:,} nearest again, bits weighed by how sure the model is."
-BY_FEATURES = f"rank the {cosine.POOL} nearest again by features, where the index keeps them."
-
-
-class _Given(BaseModel):
-    """What a client sends: an unknown field is an error."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Wanted(_Given):
-    label: Labels = Field([], description="Only items that have any of these labels.")
-    not_label: Labels = Field([], description="Only items that have none of these labels.")
-
-    @property
-    def where(self) -> Filter:
-        """The two lists as a filter."""
-        return Filter(tuple(self.label), tuple(self.not_label))
-
-
-class Browse(_Wanted):
-    """Which items to list."""
-
-    after: int = Field(-1, ge=-1, le=MAX_ID, description="The last id of the page before.")
-    limit: int = Field(100, ge=1, le=MAX_PAGE)
-
-
-class Ranking(_Wanted):
-    """Which part of a ranking is wanted."""
-
-    k: int = Field(10, ge=1, le=MAX_K, description="How many hits.")
-    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Hits to skip.")
-    max_distance: int | None = Field(None, ge=0, le=MAX_BITS)
-    exact: bool = Field(
-        False, description="Compare all bits of all codes, where first bits choose candidates."
-    )
-
-
-class Similar(Ranking):
-    """Which part of the ranking of an item is wanted, and in which order."""
-
-    rescore: Literal["features"] | None = Field(None, description=f"`features`: {BY_FEATURES}")
-
-
-class SearchForm(Ranking):
-    """A query, exactly one of image, id and code, and which part of its ranking is wanted."""
-
-    image: UploadFile | None = Field(None, description="A picture.")
-    id: Id | None = Field(None, description="An item, which is then not among the hits.")
-    code: str | None = Field(None, max_length=MAX_BITS, description="A code in hexadecimal.")
-    model: str | None = Field(
-        None, max_length=64, description="SHA-256 of the model that made the code."
-    )
-    rescore: bool | Literal["bits", "features"] = Field(
-        False,
-        description=f"Of an image, `bits` or `true`: {BY_BITS} Of an image or id, `features`: "
-        f"{BY_FEATURES}",
-    )
-
-
-class ItemForm(_Given):
-    """A picture to be added."""
-
-    image: UploadFile
-    file_name: str | None = Field(
-        None, max_length=MAX_TEXT, description="A plain name; the file's own by default."
-    )
-    label: NewLabels = []
 
 
 class Problem(BaseModel):
@@ -147,6 +57,7 @@ class About(BaseModel):
     encodes: bool = Field(description="Whether it can be searched by picture.")
     features: bool = Field(description="Whether searches can be rescored by features.")
     writable: bool
+    originals: bool = Field(description="Whether the files of items are served.")
     limits: Bounds
 
 
@@ -165,13 +76,29 @@ class Page(BaseModel):
 
     items: list[ItemView]
     next: int | None = Field(description="`after` of the next page; null where this is the last.")
+    total: int | None = Field(
+        description="Items of all pages; null for labels within a folder, which are not counted."
+    )
+
+
+class Folder(BaseModel):
+    """A folder of pictures."""
+
+    name: str = Field(description="Relative to the folder of the index; empty for that itself.")
+    items: int = Field(description="With those of the folders in it.")
+
+
+class FolderList(BaseModel):
+    """Folders by name."""
+
+    folders: list[Folder]
 
 
 class HitView(BaseModel):
     """One item that a search found."""
 
     id: int
-    distance: int
+    distance: int | None = Field(description="Null where labels alone were asked for.")
     file_name: str
     labels: list[str]
     shared: list[str] = Field(description="Labels that the query has too, or that were asked for.")
@@ -185,10 +112,11 @@ class HitView(BaseModel):
 class Query(BaseModel):
     """What was searched for."""
 
-    code: str
+    code: str = Field(description="Empty where labels alone were asked for.")
     bits: int
     labels: list[str] = Field(description="Empty where they are not known.")
     likely: dict[str, Probability] = Field({}, description=LIKELY)
+    where: str = Field("", description="The label logic of all filters; else left out.")
 
 
 class Answer(BaseModel):
@@ -196,6 +124,9 @@ class Answer(BaseModel):
 
     query: Query
     hits: list[HitView]
+    total: int | None = Field(
+        None, description="Where labels alone were asked for: all items they keep. Else left out."
+    )
     took_ms: float
 
 

@@ -14,12 +14,16 @@ from softhash.codes import row_bytes
 from softhash.data.decoding import open_image
 from softhash.devices import usable_cores
 from softhash.errors import ModelMismatchError, NoModelError
-from softhash.index import Filter, HammingIndex, SearchResult
+from softhash.index import HammingIndex, SearchResult
 from softhash.index.pictures import EncodedPicture, encode_picture
+from softhash.index.where import EVERYTHING, Label, Not
+from softhash.server.duplicates import DuplicateFinder
+from softhash.server.folders import Folders
 from softhash.server.limits import Limits
 from softhash.server.pool import Pool
 from softhash.server.prometheus import ServerMetrics
-from softhash.server.schemas import Ranking, SearchForm, Similar, search_view
+from softhash.server.requests import Ranking, SearchForm, Similar
+from softhash.server.schemas import search_view
 from softhash.server.thumbnails import Thumbnails
 from softhash.server.tokens import TokenCheck
 
@@ -60,9 +64,11 @@ class Service:
         index: what is searched.
         limits: how much a client may ask for.
         token: checks what writers send; None where nothing may be added or removed.
+        originals: whether clients may fetch the files themselves.
         measures: counters and histograms for Prometheus.
         about: the cached description of the index.
         report: the cached quality report.
+        browsed: the cached folders of the pictures.
         writing: held while the index is changed.
         pictures: threads that decode and encode, which takes long.
         searches: threads for what is short.
@@ -72,9 +78,11 @@ class Service:
     index: HammingIndex
     limits: Limits
     token: TokenCheck | None
+    originals: bool = True
     measures: ServerMetrics = field(default_factory=ServerMetrics)
     about: VersionedCache[dict[str, Any]] = field(default_factory=VersionedCache)
     report: VersionedCache[dict[str, Any]] = field(default_factory=VersionedCache)
+    browsed: VersionedCache[Folders] = field(default_factory=VersionedCache)
     writing: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -84,16 +92,18 @@ class Service:
         self.pictures = Pool("encoding", workers, limits.waiting, limits.work_seconds)
         self.searches = Pool("searching", max(2, cores), SEARCHES_WAITING, limits.work_seconds)
         self.thumbnails = Thumbnails(limits.kept_bytes)
+        self.duplicates = DuplicateFinder(self.index)
 
     def close(self) -> None:
         """Stop the threads; the index stays open."""
         self.pictures.close()
         self.searches.close()
+        self.duplicates.close(self.limits.stop_seconds)
 
     @property
     def busy(self) -> bool:
         """Whether a thread is working."""
-        return self.pictures.busy or self.searches.busy
+        return self.pictures.busy or self.searches.busy or self.duplicates.busy
 
     def warm_up(self) -> None:
         """Load the model and compile the kernels, so that the first client does not wait."""
@@ -101,7 +111,7 @@ class Service:
             self.index.hasher.encode(np.zeros((8, 8, 3), np.uint8), device="cpu")
         if len(self.index):
             code = np.zeros((1, row_bytes(self.index.bits)), np.uint8)
-            for where in (Filter(), Filter(none_of=("no such label",))):
+            for where in (EVERYTHING, Not(Label("no such label"))):
                 self.index.store.search(code, 1, where=where)
 
     @property
@@ -128,6 +138,11 @@ class Service:
     async def version(self) -> int:
         """Return the store's version."""
         return await self.searches.run(lambda: self.index.store.version)
+
+    async def read_folders(self) -> Folders:
+        """Return the folders of the pictures, as the index has them now."""
+        store, version = self.index.store, await self.version()
+        return await self.browsed.get(version, self.searches, lambda: Folders.read(store))
 
     def check_model(self, given: str | None) -> None:
         """Raise ModelMismatchError for codes of another model."""
@@ -170,8 +185,7 @@ class Service:
             offset=ranking.offset,
             max_distance=ranking.max_distance,
             exact=ranking.exact,
-            labels=ranking.label,
-            not_labels=ranking.not_label,
+            where=ranking.kept,
         )
 
     def _view(self, result: SearchResult) -> dict[str, Any]:

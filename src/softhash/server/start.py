@@ -3,7 +3,7 @@
 `create_app` makes the application, `serve` runs it. Both need the extra `serve`.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from softhash.errors import MissingExtraError
@@ -22,6 +22,7 @@ def create_app(
     token: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
     hosts: frozenset[str] | None = None,
+    originals: bool = True,
 ) -> "FastAPI":
     """Build the application that serves an index.
 
@@ -31,12 +32,15 @@ def create_app(
         token: what writers send as `Authorization: Bearer …`, of 16 characters or more.
         limits: how much a client may ask for.
         hosts: names in the Host header that are answered beside IP addresses, any by default.
+        originals: whether clients may fetch the files of items, with what cameras wrote into them.
 
     """
-    _check_extra()
+    check_extra()
     from softhash.server.app import build
 
-    return build(index, writable=writable, token=token, limits=limits, hosts=hosts)
+    return build(
+        index, writable=writable, token=token, limits=limits, hosts=hosts, originals=originals
+    )
 
 
 def serve(
@@ -48,6 +52,8 @@ def serve(
     token: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
     allow_hosts: Collection[str] = (),
+    originals: bool | None = None,
+    on_listening: Callable[[str], None] | None = None,
 ) -> bool:
     """Serve an index until the process gets a signal to stop (SIGINT or SIGTERM).
 
@@ -65,9 +71,12 @@ def serve(
         limits: how much a client may ask for.
         allow_hosts: names in the Host header that are answered beside the server's own and IP
             addresses, as those of a proxy.
+        originals: whether clients may fetch the files of items, with what cameras wrote into them;
+            by default where this machine alone reaches the server.
+        on_listening: called with the page's address once the server listens.
 
     """
-    _check_extra()
+    check_extra()
     from softhash.server.running import run
 
     return run(
@@ -78,10 +87,13 @@ def serve(
         token=token,
         limits=limits,
         allow_hosts=allow_hosts,
+        originals=originals,
+        on_listening=on_listening,
     )
 
 
-def _check_extra() -> None:
+def check_extra() -> None:
+    """Raise MissingExtraError where what the server needs is not installed."""
     try:
         import fastapi  # noqa: F401
         import prometheus_client  # noqa: F401

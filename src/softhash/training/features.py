@@ -1,7 +1,7 @@
 """Features of a backbone, computed once for every picture and kept."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,9 +62,7 @@ def compute_features(
     def compute(order: Sequence[int]) -> Iterator[Computed]:
         chosen = np.asarray(order, np.int64)
         for part in hasher.stream(images.select(chosen), "features", device=device):
-            broken = tuple(
-                Broken(int(chosen[one.position]), one.file_name, one.reason) for one in part.broken
-            )
+            broken = tuple(replace(one, position=int(chosen[one.position])) for one in part.broken)
             yield Computed(chosen[part.positions], part.values, broken)
 
     with RowCache(cache, images.root, what, (config["features"],), np.float32) as store:

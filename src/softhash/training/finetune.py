@@ -53,7 +53,7 @@ def fit_pixels(
         with repeatable(device):
             method.finish(network.head, lambda: _features(network, pixels, device))
     if hasher.classes:
-        fit_labels(hasher, _features(network, pixels, device), labels)
+        fit_labels(hasher, _features(network, pixels, device), labels, options)
     network.to("cpu")
 
 

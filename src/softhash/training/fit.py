@@ -209,7 +209,7 @@ def _fit_head(
 ) -> None:
     inputs = torch.from_numpy(np.asarray(features, np.float32))
     train_head(hasher.network.head, kind, inputs, labels, recipe, options).to("cpu")
-    fit_labels(hasher, inputs, labels)
+    fit_labels(hasher, inputs, labels, options)
 
 
 def _warn_of_broken(broken: tuple[Broken, ...], options: Options) -> None:

@@ -21,6 +21,7 @@ class Options:
         on_resume: called with those of each epoch that a checkpoint has, where a run goes on.
         progress: called with (pictures dealt with, pictures in all) while features are computed or
             pictures decoded.
+        on_labels: called with (steps done, steps in all) while the names of labels are learned.
         checkpoint: a file that keeps the run, written after each epoch and on interruption.
         resume: whether to go on from the checkpoint, where there is one.
         cache: a folder that keeps features and decoded pictures for the next run. Without it,
@@ -33,6 +34,7 @@ class Options:
     on_epoch: OnEpoch = lambda figures: None
     on_resume: OnEpoch = lambda figures: None
     progress: Progress | None = None
+    on_labels: Progress = lambda done, total: None
     checkpoint: Path | None = None
     resume: bool = False
     cache: Path | None = None

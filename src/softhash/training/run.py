@@ -70,16 +70,19 @@ def run_training(
     )  # fmt: skip
 
 
-def fit_labels(hasher: Hasher, features: Tensor, labels: Tensor) -> None:
+def fit_labels(hasher: Hasher, features: Tensor, labels: Tensor, options: Options) -> None:
     """Fit the classifier that names the likely labels, where the hasher has names for them.
 
     Args:
         hasher: changed in place.
         features: of the train set (n, d).
         labels: (n, classes), multi-hot; pictures without labels are left out.
+        options: who is told how far it is.
 
     """
     rows = labels.any(dim=1).nonzero().flatten()
     if len(hasher.classes) == labels.shape[1] and len(rows) > 1:
         x = features[rows.to(features.device)]
-        hasher.label_classifier = fit_label_classifier(x, labels[rows], hasher.classes)
+        hasher.label_classifier = fit_label_classifier(
+            x, labels[rows], hasher.classes, progress=options.on_labels
+        )

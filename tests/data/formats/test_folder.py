@@ -34,3 +34,16 @@ def test_folder_without_pictures_is_an_error(tmp_path):
     layouts.put(tmp_path / "a.txt", "text")
     with pytest.raises(InputError, match="has no pictures in it"):
         ImageSet.read(tmp_path, format="folder")
+
+
+def test_folder_passes_over_links_in_a_circle(tmp_path):
+    root = layouts.folder(tmp_path)
+    (root / "loop.jpg").symlink_to(root / "loop.jpg")
+    assert len(ImageSet.read(root)) == 3
+
+
+def test_folder_counts_what_it_does_not_read_by_kind(tmp_path):
+    root = layouts.folder(tmp_path)
+    for name in ("a/1.MOV", "a/2.mp4", "3.CR2", "4.psd", "notes.txt", "b.JPG.xmp"):
+        layouts.put(root / name, "x")
+    assert ImageSet.read(root).skipped == {"video": 2, "raw": 1, "other": 1}

@@ -71,7 +71,7 @@ def test_table_merges_rows_of_one_file(write):
 def test_table_names_what_is_missing(write):
     images = write("file_name,labels,split\nnone.jpg,sky,train\nb.jpg,sea,train\n")
     assert images.missing == ("none.jpg",)
-    assert images.file_names == ("b.jpg",)
+    assert images.file_names == ("b.jpg", "a.jpg")
     assert images.partition["train"].tolist() == [0]
     with pytest.raises(InputError, match=r"none of the 1 images .* none\.jpg"):
         write("file_name,labels\nnone.jpg,sky\n")
@@ -82,7 +82,7 @@ def test_table_names_what_is_missing(write):
     [
         ("", "no rows"),
         ("file_name,labels\n", "no rows"),
-        ("file,labels\na.jpg,sky\n", "line 2 has no file_name; its columns are file, labels"),
+        ("name,labels\na.jpg,sky\n", "line 2 has no file_name; its columns are name, labels"),
         ("file_name,labels\na.jpg,sky,sea\n", "line 2 has 3 cells"),
         ("file_name,labels,labels\na.jpg,x,y\n", "two columns of one name"),
         ('file_name,labels\na.jpg,"sky\n', "not CSV"),
@@ -152,6 +152,6 @@ def test_links_may_lead_within_the_folder_and_not_out_of_it(tmp_path):
 
 
 def test_table_without_labels_has_no_classes(write):
-    images = write("file_name\na.jpg\n")
-    assert images.labels.shape == (1, 0)
+    images = write("file_name\na.jpg\nb.jpg\n")
+    assert images.labels.shape == (2, 0)
     assert images.labels.dtype == np.uint8

@@ -5,7 +5,9 @@ the names, whatever order the disk gives. A million files are one pass.
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ import numpy as np
 from softhash.data.image_set import ImageSet
 from softhash.data.listing import Listing
 from softhash.data.names import IMAGE_SUFFIXES, clean_names, several
+from softhash.data.skipped import kind_of_name
 from softhash.errors import InputError
 
 _MAY_HOLD_LABELS = (".csv", ".json", ".jsonl")
@@ -25,30 +28,81 @@ def matches(root: Path) -> bool:
 
 def read(root: Path) -> ImageSet:
     """Read the names of all pictures; the labels have no columns."""
-    names: list[str] = []
-    odd: list[str] = []
-    tables: list[str] = []
+    found = _find(root)
+    if not found.names:
+        raise InputError(
+            f"{root} has no pictures in it", f"known: {', '.join(sorted(IMAGE_SUFFIXES))}"
+        )
+    notes = found.notes
+    if found.tables:
+        tables = several(sorted(found.tables))
+        notes.append(f"no labels were read; to use one of these, give it: {tables}")
+    none = np.zeros((len(found.names), 0), np.uint8)
+    names = tuple(sorted(found.names))
+    return ImageSet(
+        root, names, none, (), "folder", notes=tuple(notes), skipped=dict(found.skipped)
+    )
+
+
+def with_unlisted(images: ImageSet, table: str) -> ImageSet:
+    """Return a set that also has the pictures of its folder that a table does not name.
+
+    They come last, without labels, and a note counts them.
+
+    Args:
+        images: what the table names.
+        table: its file name.
+
+    """
+    found = _find(images.root)
+    listed = set(images.file_names)
+    names = [name for name in sorted(found.names) if name not in listed]
+    notes = [*images.notes, *found.notes]
+    if names:
+        notes.append(
+            f"{len(names):,} pictures are not in {table} and are read without labels: "
+            f"{several(names)}"
+        )
+    none = np.zeros((len(names), len(images.classes)), np.uint8)
+    return replace(
+        images,
+        file_names=(*images.file_names, *names),
+        labels=np.concatenate([images.labels, none]) if names else images.labels,
+        notes=tuple(notes),
+        skipped=dict(found.skipped),
+    )
+
+
+@dataclass
+class _Found:
+    """The files of a folder: pictures, what cannot be used or read, tables at its top."""
+
+    names: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def notes(self) -> list[str]:
+        if not self.odd:
+            return []
+        which = several([ascii(name) for name in sorted(self.odd)])
+        count = f"{len(self.odd):,} files left out"
+        return [f"{count}, odd names or links out of the folder: {which}"]
+
+
+def _find(root: Path) -> _Found:
+    found = _Found()
     listing = Listing(root)
     for name, is_link in _walk(root):
         if _is_image(name):
             usable = _is_usable(name) and (not is_link or _is_inside(name, listing))
-            (names if usable else odd).append(name)
+            (found.names if usable else found.odd).append(name)
+        elif kind := kind_of_name(name):
+            found.skipped[kind] += 1
         elif "/" not in name and name.lower().endswith(_MAY_HOLD_LABELS):
-            tables.append(name)
-    if not names:
-        raise InputError(
-            f"{root} has no pictures in it", f"known: {', '.join(sorted(IMAGE_SUFFIXES))}"
-        )
-    notes = []
-    if odd:
-        which = several([ascii(name) for name in sorted(odd)])
-        notes.append(f"{len(odd):,} files left out, odd names or links out of the folder: {which}")
-    if tables:
-        notes.append(
-            f"no labels were read; to use one of these, give it: {several(sorted(tables))}"
-        )
-    none = np.zeros((len(names), 0), np.uint8)
-    return ImageSet(root, tuple(sorted(names)), none, (), "folder", notes=tuple(notes))
+            found.tables.append(name)
+    return found
 
 
 def _walk(root: Path) -> Iterator[tuple[str, bool]]:
@@ -63,10 +117,17 @@ def _walk(root: Path) -> Iterator[tuple[str, bool]]:
                         continue
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(f"{prefix}{entry.name}/")
-                    elif entry.is_file():
+                    elif _is_file(entry):
                         yield prefix + entry.name, entry.is_symlink()
         except OSError as error:
             raise InputError(f"{root / prefix} cannot be listed: {error.strerror}") from error
+
+
+def _is_file(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # links in a circle
+        return False
 
 
 def _is_image(name: str) -> bool:

@@ -1,12 +1,13 @@
 """metadata.csv or metadata.jsonl beside the pictures: file_name, and labels or 0/1 columns.
 
 The convention of Hugging Face's imagefolder. `labels` is a list, or text with `;` between the
-labels; without it, every column of 0 and 1 is a label, and an empty cell is a 0. An optional column
-`split` names the parts a picture belongs to, again with `;` between them.
+labels, or `,` where no cell has a `;`. Without it, every column of 0 and 1 is a label, and an empty
+cell is a 0. An optional column `split` names the parts a picture belongs to, with `;` between them.
+
+Pictures in the folder that the table does not name are kept without labels; a table that is given
+by its own path stands for what it names alone.
 """
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softhash.data.formats import _spreadsheets, folder
 from softhash.data.formats.assembly import assemble, check_label_matrix, named_labels
 from softhash.data.image_set import ImageSet
 from softhash.data.names import several
@@ -40,7 +42,7 @@ def read(root: Path) -> ImageSet:
     path = root
     if root.is_dir():
         path = next((root / name for name in NAMES if (root / name).is_file()), root / NAMES[0])
-    rows = list(_json_rows(path) if path.suffix.lower() == ".jsonl" else _csv_rows(path))
+    rows = _rows(path)
     if not rows:
         raise InputError(f"{path} has no rows")
     names = [_file_name(row) for row in rows]
@@ -48,14 +50,15 @@ def read(root: Path) -> ImageSet:
     column = next((name for name in ("labels", "label") if name in columns), None)
     notes: list[str] = []
     if column:
-        labels, classes = named_labels([_words(row, column) for row in rows])
+        between = _label_separator(rows, column)
+        labels, classes = named_labels([_words(row, column, between) for row in rows])
     else:
         labels, classes, notes = _bit_columns(rows, [c for c in columns if c not in RESERVED])
     partition: dict[str, list[int]] = {}
     for i, row in enumerate(rows):
         for part in _words(row, "split"):
             partition.setdefault(part, []).append(i)
-    return assemble(
+    images = assemble(
         path.parent,
         names,
         labels,
@@ -64,6 +67,7 @@ def read(root: Path) -> ImageSet:
         partition=partition or None,
         notes=notes,
     )
+    return folder.with_unlisted(images, path.name) if root.is_dir() else images
 
 
 def named_rows(path: Path) -> list[tuple[str, tuple[str, ...]]]:
@@ -72,23 +76,10 @@ def named_rows(path: Path) -> list[tuple[str, tuple[str, ...]]]:
     return [(_file_name(row), tuple(dict.fromkeys(_words(row, "labels")))) for row in rows]
 
 
-def _csv_rows(path: Path) -> Iterator[Row]:
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        if len(set(header)) < len(header):
-            raise InputError(f"{path} has two columns of one name", "rename one of them")
-        for cells in reader:
-            if len(cells) > len(header):
-                raise InputError(
-                    f"{path} line {reader.line_num} has {len(cells)} cells, but the header has "
-                    f"{len(header)}",
-                    "put text with a comma into quotes",
-                )
-            if cells:
-                yield f"{path} line {reader.line_num}", dict(zip(header, cells, strict=False))
-    except csv.Error as error:
-        raise InputError(f"{path} line {reader.line_num} is not CSV: {error}") from None
+def _rows(path: Path) -> list[Row]:
+    if path.suffix.lower() == ".jsonl":
+        return list(_json_rows(path))
+    return [*_spreadsheets.parse(read_text(path), path)]
 
 
 def _json_rows(path: Path) -> Iterator[Row]:
@@ -108,13 +99,19 @@ def _file_name(row: Row) -> str:
     return name
 
 
-def _words(row: Row, column: str) -> list[str]:
+def _label_separator(rows: list[Row], column: str) -> str:
+    """Return what is between labels: `;` where any cell has one; `label` never has commas."""
+    texts = [cell for _, cells in rows if isinstance(cell := cells.get(column), str)]
+    return ";" if column == "label" or any(";" in text for text in texts) else ","
+
+
+def _words(row: Row, column: str, separator: str = ";") -> list[str]:
     where, cells = row
     cell = cells.get(column)
     if isinstance(cell, str) and cell.lstrip().startswith("["):
         cell = parse_json(cell, f"the list in {where}")
     if isinstance(cell, str):
-        cell = cell.split(";")
+        cell = cell.split(separator)
     words = cell if isinstance(cell, list) else [] if cell is None else [cell]
     if not all(isinstance(word, str | int) for word in words):
         raise InputError(f"{where} has {ascii(cell)[:60]} as {column}", "write a list of names")

@@ -1,22 +1,23 @@
-"""Codes that a filter keeps, copied next to each other when the filter is used again."""
+"""What a filter keeps, for when it is used again: its mask, or copies of the few codes."""
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 
 from softhash.hamming.words import Words, count_live
 from softhash.index.local._columns import Ids
 from softhash.index.local._masks import positions
+from softhash.index.where import Where
 
 NARROW = 4  # only filters that keep less than a fourth are worth a copy
 MAX_FILTERS = 1024
 KEPT_BYTES = 1 << 27
 
 Part = tuple[Ids, Words]
-Chosen = tuple[frozenset[int] | None, frozenset[int]]  # numbers of labels: any of, none of
 
 
 class Narrowed:
-    """A cache of such copies: a scan of one takes less time, the fewer codes its filter keeps.
+    """A cache by filter: a scan of copies takes less time, the fewer codes the filter keeps.
 
     What was not used for the longest time goes first, so that memory stays bounded whatever
     clients ask for.
@@ -24,41 +25,46 @@ class Narrowed:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._parts: OrderedDict[Chosen, Part | None] = OrderedDict()  # None: without a copy
+        self._parts: OrderedDict[Where, Part | Words | None] = OrderedDict()  # None: used once
         self.kept_bytes = 0
 
     def __len__(self) -> int:
         return len(self._parts)
 
-    def part(self, chosen: Chosen, mask: Words, codes: Words) -> Part | None:
-        """Return ids and codes that a filter keeps, or None where a mask is faster.
+    def part(self, where: Where, find_mask: Callable[[], Words], codes: Words) -> Part | Words:
+        """Return ids and codes that a filter keeps, or its mask where that is faster.
 
         Args:
-            chosen: the labels of the filter.
-            mask: the records that it keeps.
+            where: the filter, in its canonical form.
+            find_mask: returns the mask of the records that it keeps.
             codes: all records.
 
         """
         with self._lock:
-            used_before = chosen in self._parts
-            part = self._parts.pop(chosen, None)
-            self._parts[chosen] = part  # now the last
+            used_before = where in self._parts
+            part = self._parts.pop(where, None)
+            self._parts[where] = part  # now the last
             if len(self._parts) > MAX_FILTERS:
                 self._drop_oldest()
-        if part is not None or not used_before:
+        if part is not None:
             return part
+        mask = find_mask()
+        if not used_before:
+            return mask
         count = count_live(mask)
         if count * NARROW >= len(codes) or 2 * _size(count, codes) > KEPT_BYTES:
-            return None
-        ids = positions(mask, 0, count)
-        part = ids, codes[ids]
-        self._keep(chosen, part)
+            part = mask
+        else:
+            ids = positions(mask, 0, count)
+            part = ids, codes[ids]
+        if 2 * _part_size(part) <= KEPT_BYTES:
+            self._keep(where, part)
         return part
 
-    def _keep(self, chosen: Chosen, part: Part) -> None:
+    def _keep(self, where: Where, part: Part | Words) -> None:
         with self._lock:
-            replaced = self._parts.pop(chosen, None)  # by another thread at the same time
-            self._parts[chosen] = part
+            replaced = self._parts.pop(where, None)  # by another thread at the same time
+            self._parts[where] = part
             self.kept_bytes += _part_size(part) - _part_size(replaced)
             while self.kept_bytes > KEPT_BYTES or len(self._parts) > MAX_FILTERS:
                 self._drop_oldest()
@@ -68,8 +74,10 @@ class Narrowed:
         self.kept_bytes -= _part_size(part)
 
 
-def _part_size(part: Part | None) -> int:
-    return 0 if part is None else _size(len(part[0]), part[1])
+def _part_size(part: Part | Words | None) -> int:
+    if isinstance(part, tuple):
+        return _size(len(part[0]), part[1])
+    return 0 if part is None else part.nbytes
 
 
 def _size(count: int, codes: Words) -> int:

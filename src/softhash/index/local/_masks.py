@@ -1,6 +1,7 @@
 """Which items a filter keeps, as packed masks read off the label records."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from functools import reduce
 from typing import Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from numba import uint64
 
 from softhash._kernels import kernel
 from softhash.hamming.words import Words, lowest_bit
+from softhash.index.where import And, Label, Not, Or, Where
 
 LIVE = 0  # the bit of a label record that is set where an item exists
 CACHED_BYTES = 1 << 28
@@ -103,18 +105,26 @@ class Masks:
         self._kept[number] = n, mask
         return mask
 
-    def keep(self, any_of: Sequence[int] | None, none_of: Sequence[int]) -> Words:
-        """Combine masks: items with any of these labels (None: all items) and none of those."""
-        wanted = [LIVE] if any_of is None else any_of
-        masks = [self.column(number) for number in wanted]
-        if not masks:
-            return np.zeros((len(self.labels) + 63) // 64, np.uint64)
-        mask = masks[0]
-        for other in masks[1:]:
-            mask = mask | other
-        for number in none_of:
-            mask = mask & ~self.column(number)
-        return mask
+    def keep(self, where: Where, numbers: Mapping[str, int]) -> Words:
+        """Combine masks as a filter does; `numbers` are those of labels, by name."""
+        match where:
+            case Label(name):
+                return self.column(numbers[name]) if name in numbers else self._nothing()
+            case Not(term):
+                return self.column(LIVE) & ~self.keep(term, numbers)
+            case And(terms):
+                kept = [self.keep(term, numbers) for term in terms if not isinstance(term, Not)]
+                left_out = [
+                    self.keep(term.term, numbers) for term in terms if isinstance(term, Not)
+                ]
+                mask = reduce(np.bitwise_and, kept) if kept else self.column(LIVE)
+                return reduce(lambda mask, other: mask & ~other, left_out, mask)
+            case Or(terms):
+                masks = [self.keep(term, numbers) for term in terms]
+                return reduce(np.bitwise_or, masks) if masks else self._nothing()
+
+    def _nothing(self) -> Words:
+        return np.zeros((len(self.labels) + 63) // 64, np.uint64)
 
     def counts(self, skipped: Integers) -> Integers:
         """Count the items of every label number, without those skipped."""

@@ -1,6 +1,6 @@
 """What a reader sees between two changes: mapped records, and the pending items."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from softhash.errors import UnknownItemError
 from softhash.hamming import nearest
 from softhash.hamming.two_stages import nearest_in_two_stages
 from softhash.hamming.words import Words, count_live
-from softhash.index.items import Filter, Near
+from softhash.index.items import Near
 from softhash.index.local._columns import Ids
 from softhash.index.local._database import State
 from softhash.index.local._filter_cache import Narrowed
@@ -20,7 +20,7 @@ from softhash.index.local._forks import computed_once
 from softhash.index.local._guard import Guard
 from softhash.index.local._masks import LIVE, Masks, label_mask, positions
 from softhash.index.local._pending import Pending
-from softhash.index.store import EVERYTHING
+from softhash.index.where import EVERYTHING, Where, canonical
 
 Keys = Ids  # distance << 48 | id: sorting them ranks
 Rank = Callable[[Words, Words, int, Words | None], Keys]
@@ -67,7 +67,7 @@ class Snapshot:
         queries: Words,
         k: int,
         radius: int | None,
-        where: Filter,
+        where: Where,
         *,
         two_stages: bool = False,
     ) -> list[list[Near]]:
@@ -81,10 +81,11 @@ class Snapshot:
             two_stages: whether first words may choose candidates, where that is faster.
 
         """
+        where = canonical(where)
         staged = two_stages and self.first.pay(self.state.items) and not len(self.pending.ids)
         keys = self._scan(queries, k, where, self._ranked_in_two_stages if staged else _ranked)
         if len(self.pending.ids):
-            late = _ranked(queries, self.pending.codes, k, self.late.keep(*self._chosen(where)))
+            late = _ranked(queries, self.pending.codes, k, self.late.keep(where, self.numbers))
             late = _renamed(late, self.pending.ids)
             keys = np.sort(np.concatenate([keys, late], axis=1), axis=1)[:, :k]
         distances, ids = keys >> ID_BITS, keys & PLACE
@@ -94,18 +95,17 @@ class Snapshot:
             for distance, id, count in zip(distances, ids, kept, strict=True)
         ]
 
-    def _scan(self, queries: Words, k: int, where: Filter, rank: Rank) -> Keys:
+    def _scan(self, queries: Words, k: int, where: Where, rank: Rank) -> Keys:
         """Rank by the records of the files."""
         self._check_codes()
-        mask = self._kept(where)
-        if mask is None or where == EVERYTHING:
-            return rank(queries, self.codes, k, mask)
-        any_of, none_of = self._chosen(where)
-        key = None if any_of is None else frozenset(any_of), frozenset(none_of)
-        part = self.narrowed.part(key, mask, self.codes)
-        if part is None:
-            return rank(queries, self.codes, k, mask)
-        return _renamed(_ranked(queries, part[1], k, None), part[0])
+        if where == EVERYTHING:
+            return rank(queries, self.codes, k, None if self._is_whole else self._kept(where))
+        self._check_labels()
+        kept = self.narrowed.part(where, lambda: self._kept(where), self.codes)
+        if isinstance(kept, tuple):
+            ids, codes = kept
+            return _renamed(_ranked(queries, codes, k, None), ids)
+        return rank(queries, self.codes, k, kept)
 
     def _ranked_in_two_stages(
         self, queries: Words, codes: Words, k: int, mask: Words | None
@@ -117,7 +117,7 @@ class Snapshot:
         found = [nearest_in_two_stages(query, codes, first, k, mask) for query in queries]
         return np.array([distances << ID_BITS | places for distances, places in found], np.int64)
 
-    def find(self, after: int, limit: int, where: Filter) -> list[int]:
+    def find(self, after: int, limit: int, where: Where) -> list[int]:
         """Return the first ids above ``after`` that a filter keeps.
 
         Args:
@@ -127,15 +127,21 @@ class Snapshot:
 
         """
         start = min(max(0, after + 1), len(self.codes))
-        mask = self._kept(where)
-        if mask is None:
+        if where == EVERYTHING and self._is_whole:
             return list(range(start, min(start + limit, len(self.codes))))
-        found = positions(mask, start, limit)
+        found = positions(self._kept(where), start, limit)
         if len(self.pending.ids):
-            kept = self.late.keep(*self._chosen(where))
+            kept = self.late.keep(where, self.numbers)
             late = self.pending.ids[positions(kept, 0, len(self.pending.ids))]
             found = np.sort(np.concatenate([found, late[late >= start]]))[:limit]
         return found.tolist()  # type: ignore[no-any-return]
+
+    def count(self, where: Where) -> int:
+        """Count the items that a filter keeps."""
+        if where == EVERYTHING:
+            return self.state.items
+        late = count_live(self.late.keep(where, self.numbers)) if len(self.pending.ids) else 0
+        return int(count_live(self._kept(where))) + int(late)
 
     def records(self, ids: Ids) -> Words:
         """Return the records (n, words) of some items' codes."""
@@ -172,21 +178,16 @@ class Snapshot:
     def _check_labels(self) -> None:
         self.guards.labels.check(self.pending.ids, self.pending.labels)
 
-    def _kept(self, where: Filter) -> Words | None:
-        """Return the mask of the records that count, or None where all do."""
-        all_there = self.state.items == self.state.slots and not len(self.pending.ids)
-        if all_there and not where.any_of and not where.none_of:
-            return None
-        self._check_labels()
-        mask = self.masks.keep(*self._chosen(where))
-        return mask & ~self._outdated if len(self.pending.ids) else mask
+    @property
+    def _is_whole(self) -> bool:
+        """Whether every record is that of an item."""
+        return self.state.items == self.state.slots and not len(self.pending.ids)
 
-    def _chosen(self, where: Filter) -> tuple[Sequence[int] | None, Sequence[int]]:
-        """Return the numbers of a filter's labels; those that no item ever had are left out."""
-        any_of, none_of = (
-            [self.numbers[name] for name in names if name in self.numbers] for names in where
-        )
-        return any_of if where.any_of else None, none_of
+    def _kept(self, where: Where) -> Words:
+        """Return the mask of the records that count."""
+        self._check_labels()
+        mask = self.masks.keep(where, self.numbers)
+        return mask & ~self._outdated if len(self.pending.ids) else mask
 
     @computed_once
     def _outdated(self) -> Words:

@@ -21,7 +21,7 @@ import numpy as np
 from softhash.codes import Codes, check_packed, row_bytes
 from softhash.errors import IndexDamagedError, UnknownItemError, UsageError
 from softhash.hamming.words import Words
-from softhash.index.items import Entry, Filter, Item, Near
+from softhash.index.items import Entry, Item, Near
 from softhash.index.local import _layout
 from softhash.index.local._columns import in_records
 from softhash.index.local._database import ITEMS
@@ -31,7 +31,8 @@ from softhash.index.local._reader import Reader
 from softhash.index.local._rows import Row, decode_entry, decode_item
 from softhash.index.local._verify import limit_lines, verify
 from softhash.index.local._writer import Writer
-from softhash.index.store import EVERYTHING, Meta
+from softhash.index.store import Meta
+from softhash.index.where import EVERYTHING, Where
 
 __all__ = ["LocalStore"]
 
@@ -177,7 +178,7 @@ class LocalStore:
         *,
         offset: int = 0,
         radius: int | None = None,
-        where: Filter = EVERYTHING,
+        where: Where = EVERYTHING,
     ) -> list[list[Near]]:
         """Rank items by (distance, id) for each code, and return the k after `offset`."""
         words = self._words(codes, k, offset)
@@ -185,7 +186,7 @@ class LocalStore:
         return [near[offset:] for near in found] if offset else found
 
     def search_in_two_stages(
-        self, codes: Codes, k: int, *, offset: int = 0, where: Filter = EVERYTHING
+        self, codes: Codes, k: int, *, offset: int = 0, where: Where = EVERYTHING
     ) -> list[list[Near]]:
         """Rank items as `search` does, candidates first; see `softhash.index.stages`."""
         words, first = self._words(codes, k, offset), offset + k
@@ -201,17 +202,23 @@ class LocalStore:
         queries = in_records(check_packed(np.asarray(codes), self._bits, "query codes"))
         return queries.view(np.uint64)
 
-    def items(self, *, after: int = -1, limit: int = 100, where: Filter = EVERYTHING) -> list[Item]:
+    def items(
+        self, *, after: int = -1, limit: int = 100, offset: int = 0, where: Where = EVERYTHING
+    ) -> list[Item]:
         """Return up to `limit` items with ids above `after`, in id order."""
         seen = -1
         while True:
-            ids = self._reader.steady(lambda now: now.find(after, limit, where))
+            ids = self._reader.steady(lambda now: now.find(after, offset + limit, where)[offset:])
             rows = self._fetch(ids)
             if len(rows) == len(ids):
                 return [decode_item(rows[id]) for id in ids]
             if (now := self.version) == seen:  # otherwise some were removed meanwhile
                 raise _lost(self._folder, f"{len(ids) - len(rows):,} items are")
             seen = now
+
+    def count(self, *filters: Where) -> list[int]:
+        """Count the items that each of these filters keeps."""
+        return self._reader.steady(lambda now: [now.count(where) for where in filters])
 
     def scan(self) -> Iterator[tuple[int, Entry]]:
         """Iterate over all entries in id order, in bounded memory."""

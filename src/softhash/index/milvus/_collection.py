@@ -118,9 +118,9 @@ class Collection:
                 expression = one_of("id", ids[start : start + WRITE_ROWS])
                 self._client.delete(self._name, filter=expression, **RETRIES)
 
-    def count(self) -> int:
-        """Count the rows."""
-        return int(self.query("", ["count(*)"])[0]["count(*)"])
+    def count(self, expression: str = "") -> int:
+        """Count the rows that a filter keeps; "" keeps everything."""
+        return int(self.query(expression, ["count(*)"])[0]["count(*)"])
 
     def query(self, expression: str, fields: Sequence[str], *, old: bool = False) -> list[Row]:
         """Fetch rows, in no order; with `old`, the newest may be missing."""

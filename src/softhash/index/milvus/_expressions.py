@@ -1,9 +1,12 @@
 """Filters as boolean expressions of Milvus."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from softhash.index.items import Filter
+from softhash.index.milvus._rows import is_unicode
+from softhash.index.where import And, Label, Not, Or, Where, canonical
+
+NOTHING = "(id < 0)"  # ids are 0 or more
 
 
 def quoted(text: str) -> str:
@@ -28,13 +31,40 @@ def one_of(field: str, values: Iterable[str | int]) -> str:
     return f"{field} in [{', '.join(listed)}]"
 
 
-def labelled(where: Filter) -> str:
+def labelled(where: Where) -> str:
     """Write a filter by labels; "" keeps everything.
 
-    >>> labelled(Filter(any_of=("sea", "sky"), none_of=("boat",)))
-    'array_contains_any(labels, ["sea", "sky"]) and not array_contains_any(labels, ["boat"])'
+    >>> labelled(And((Label("sea"), Not(Label("boat")))))
+    'array_contains_any(labels, ["sea"]) and not array_contains_any(labels, ["boat"])'
     """
-    return both(_any(where.any_of), f"not {_any(where.none_of)}" if where.none_of else "")
+    return _written(canonical(where))
+
+
+def _written(where: Where) -> str:
+    """Write a canonical tree; its labels by one call for those wanted, one for those unwanted."""
+    terms = where.terms if isinstance(where, And | Or) else (where,)
+    wanted = [term.name for term in terms if isinstance(term, Label)]
+    unwanted = [t.term.name for t in terms if isinstance(t, Not) and isinstance(t.term, Label)]
+    groups = [_written(term) for term in terms if isinstance(term, And | Or)]
+    if isinstance(where, Or):
+        parts = [_contains("any", wanted), _not(_contains("all", unwanted)), *groups]
+        return f"({' or '.join(part for part in parts if part)})" if terms else NOTHING
+    return both(_contains("all", wanted), _not(_contains("any", unwanted)), *groups)
+
+
+def _contains(how: str, labels: Sequence[str]) -> str:
+    """Write that an item has any or all of some labels; "" where there are none."""
+    if not labels:
+        return ""
+    known = [label for label in labels if is_unicode(label)]  # no item has others
+    if len(known) < len(labels) and (how == "all" or not known):
+        return NOTHING
+    listed = ", ".join(quoted(label) for label in known)
+    return f"array_contains_{how if len(known) > 1 else 'any'}(labels, [{listed}])"
+
+
+def _not(expression: str) -> str:
+    return f"not {expression}" if expression else ""
 
 
 def both(*expressions: str) -> str:
@@ -44,8 +74,3 @@ def both(*expressions: str) -> str:
     'id > 3 and id <= 5'
     """
     return " and ".join(expression for expression in expressions if expression)
-
-
-def _any(labels: tuple[str, ...]) -> str:
-    listed = ", ".join(quoted(label) for label in labels)
-    return f"array_contains_any(labels, [{listed}])" if labels else ""

@@ -19,7 +19,7 @@ import numpy as np
 from softhash.codes import Codes, check_packed, row_bytes
 from softhash.errors import InputError, UnknownItemError, UsageError
 from softhash.files import cache_folder
-from softhash.index.items import Entry, Filter, Item, Near
+from softhash.index.items import Entry, Item, Near
 from softhash.index.milvus import _rows
 from softhash.index.milvus._address import Address
 from softhash.index.milvus._checks import problems
@@ -29,7 +29,8 @@ from softhash.index.milvus._lock import WriteLock
 from softhash.index.milvus._names import chunks
 from softhash.index.milvus._ranking import check_window, rank
 from softhash.index.milvus._writer import Writer
-from softhash.index.store import EVERYTHING, Meta
+from softhash.index.store import Meta
+from softhash.index.where import EVERYTHING, Where
 
 __all__ = ["MilvusStore"]
 
@@ -159,7 +160,7 @@ class MilvusStore:
         *,
         offset: int = 0,
         radius: int | None = None,
-        where: Filter = EVERYTHING,
+        where: Where = EVERYTHING,
     ) -> list[list[Near]]:
         """Rank items by (distance, id) for each code, and return the k after `offset`.
 
@@ -174,18 +175,25 @@ class MilvusStore:
         ranked = rank(self._collection, queries, offset + k, radius, labelled(where))
         return [near[offset:] for near in ranked]
 
-    def items(self, *, after: int = -1, limit: int = 100, where: Filter = EVERYTHING) -> list[Item]:
+    def items(
+        self, *, after: int = -1, limit: int = 100, offset: int = 0, where: Where = EVERYTHING
+    ) -> list[Item]:
         """Return up to `limit` items with ids above `after`, in id order.
 
         A filter that few items pass takes several queries, each over four times as many ids.
         """
         if limit < 1:
             return []
-        size = min(limit + limit // 4 + 8, WALK_ROWS)
+        last = offset + limit
+        size = min(last + last // 4 + 8, WALK_ROWS)
         rows = self._collection.walk(
             _rows.ITEM_FIELDS, after=after, expression=labelled(where), size=size
         )
-        return [_rows.decode_item(row) for row in islice(rows, limit)]
+        return [_rows.decode_item(row) for row in islice(rows, offset, last)]
+
+    def count(self, *filters: Where) -> list[int]:
+        """Count the items that each of these filters keeps, by one query for each."""
+        return [self._collection.count(labelled(where)) for where in filters]
 
     def scan(self) -> Iterator[tuple[int, Entry]]:
         """Iterate over all entries in id order, in bounded memory."""

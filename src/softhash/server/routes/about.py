@@ -45,6 +45,7 @@ def _about(service: Service) -> dict[str, Any]:
         "classes": list(index.hasher.classes) if service.encodes else [],
         "encodes": service.encodes,
         "writable": service.writable,
+        "originals": service.originals,
         "limits": {
             "max_k": bounds.MAX_K,
             "max_offset": bounds.MAX_OFFSET,

@@ -1,18 +1,24 @@
 """Items and their pictures; a file is only reached by its item's id."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi import Path as InPath
 from starlette.responses import Response
 
 from softhash.errors import ImageError, InputError, UnknownItemError
+from softhash.index.search import check_labels
+from softhash.index.where import EVERYTHING
+from softhash.server.folders import Folders, read_page
 from softhash.server.json_response import Json
 from softhash.server.limits import MAX_ID, Width
 from softhash.server.openapi import problems
 from softhash.server.problems import Problem
-from softhash.server.schemas import Browse, ItemView, Page, item_view
+from softhash.server.requests import Browse
+from softhash.server.schemas import ItemView, Page, item_view
 from softhash.server.service import Service, get_service
 from softhash.server.thumbnails import content_tag
 
@@ -21,21 +27,46 @@ router = APIRouter(prefix="/api/v1/items", tags=["items"])
 ItemId = Annotated[int, InPath(ge=0, le=MAX_ID)]
 CACHE_CONTROL = "private, max-age=300"
 
+Found = TypeVar("Found")
+
 
 @router.get("", response_model=Page, responses=problems(422, 503))
 async def items(request: Request, wanted: Annotated[Browse, Query()]) -> Response:
     """List items in the order of their ids, page by page."""
     service = get_service(request)
+    if wanted.sha256 is not None:
+        return Json(await service.searches.run(_same_content, service, wanted))
+    if wanted.folder is not None:
+        folders = await service.read_folders()
+        return Json(await service.searches.run(_page_of, service, wanted, folders))
     return Json(await service.searches.run(_page, service, wanted))
 
 
 def _page(service: Service, wanted: Browse) -> dict[str, Any]:
+    store, where = service.index.store, wanted.kept
+    check_labels(store, wanted.expression or EVERYTHING)
     limit = wanted.limit + 1  # one more, to see whether there is another page
-    found = service.index.store.items(after=wanted.after, limit=limit, where=wanted.where)
+    found = store.items(after=wanted.after, limit=limit, where=where)
     shown = found[: wanted.limit]
     more = len(found) > len(shown)
     views = [item_view(item, service.shows) for item in shown]
-    return {"items": views, "next": shown[-1].id if more else None}
+    return {"items": views, "next": shown[-1].id if more else None, "total": store.count(where)[0]}
+
+
+def _page_of(service: Service, wanted: Browse, folders: Folders) -> dict[str, Any]:
+    ids = folders.within(wanted.folder or "")
+    store, where = service.index.store, wanted.kept
+    check_labels(store, wanted.expression or EVERYTHING)
+    found, next = read_page(store, ids, wanted.after, wanted.limit, where)
+    total = len(ids) if where == EVERYTHING else None  # else every item had to be read
+    return {"items": [item_view(one, service.shows) for one in found], "next": next, "total": total}
+
+
+def _same_content(service: Service, wanted: Browse) -> dict[str, Any]:
+    found = service.index.store.find_content(wanted.sha256 or "")
+    items = [] if found is None else service.index.store.get([found])
+    views = [item_view(item, service.shows) for item in items]
+    return {"items": views, "next": None, "total": len(views)}
 
 
 @router.get("/{id}", response_model=ItemView, responses=problems(404, 422, 503))
@@ -73,11 +104,26 @@ async def image(
 
 
 def _find(service: Service, id: int, width: int) -> tuple[Path, str]:
+    return _locate(service, id, lambda path: content_tag(path, width))
+
+
+def find_file(service: Service, id: int) -> tuple[Path, os.stat_result]:
+    """Return the path of an item's file and its status; raise Problem where it cannot be read."""
+    return _locate(service, id, _status)
+
+
+def _status(path: Path) -> os.stat_result:
+    with path.open("rb") as file:
+        return os.fstat(file.fileno())
+
+
+def _locate(service: Service, id: int, look: Callable[[Path], Found]) -> tuple[Path, Found]:
+    """Return the path of an item's file, and what a look at it finds."""
     item = service.index.get(id)
     name = item.entry.file_name
     try:
         path = service.index.path(item)
-        return path, content_tag(path, width)
+        return path, look(path)
     except UnknownItemError:
         raise
     except InputError:  # codes only, or a name that leads out of the folder

@@ -8,8 +8,9 @@ from starlette.responses import Response
 
 from softhash.server.json_response import Json
 from softhash.server.openapi import FORM, UPLOAD, problems
+from softhash.server.requests import SearchForm, Similar
 from softhash.server.routes.items import ItemId
-from softhash.server.schemas import Answer, Encoding, SearchForm, Similar
+from softhash.server.schemas import Answer, Encoding
 from softhash.server.service import get_service
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
@@ -29,7 +30,7 @@ async def similar(request: Request, id: ItemId, ranking: Annotated[Similar, Quer
 
 @router.post("/search", response_model=Answer, responses=problems(404, 409, *UPLOAD))
 async def search(request: Request, form: Annotated[SearchForm, Form(**FORM)]) -> Response:
-    """Find the items nearest to a picture, to an item or to a code: exactly one of them."""
+    """Find the items nearest to a picture, to an item or to a code, or all items with labels."""
     service, started = get_service(request), time.perf_counter()
     service.check_model(form.model)
     if form.image is None:

@@ -13,8 +13,9 @@ from softhash.server import uploads
 from softhash.server.json_response import Json
 from softhash.server.openapi import FORM, UPLOAD, problems
 from softhash.server.problems import Problem
+from softhash.server.requests import ItemForm
 from softhash.server.routes.items import ItemId
-from softhash.server.schemas import ItemForm, ItemView, item_view
+from softhash.server.schemas import ItemView, item_view
 from softhash.server.service import Service, get_service
 
 

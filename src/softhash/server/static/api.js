@@ -55,11 +55,23 @@ function fill(target, values) {
 
 const query = (values) => fill(new URLSearchParams(), values);
 
-export const index = () => request("index");
+let originals = false; // whether the server sends files as they are
+
+export async function index() {
+  const about = await request("index");
+  originals = about.originals;
+  return about;
+}
 
 export const item = (id, signal) => request(`items/${id}`, { signal });
 
 export const items = (values, signal) => request(`items?${query(values)}`, { signal });
+
+// The item whose file has this content, if there is one.
+export const itemOf = async (sha256, signal) =>
+  (await request(`items?${query({ sha256, limit: 1 })}`, { signal })).items[0] ?? null;
+
+export const folders = (signal) => request("folders", { signal });
 
 export const report = (signal) => request("report", { signal });
 
@@ -76,3 +88,7 @@ export function picture(item, width) {
   address.searchParams.set("width", width);
   return address.href;
 }
+
+// Address of the file itself; null where there is none, or the server does not send it.
+export const original = (item) =>
+  (originals && item.image ? new URL(`${BASE}items/${item.id}/file`, document.baseURI).href : null);

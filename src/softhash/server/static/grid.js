@@ -1,9 +1,12 @@
 // Hits as a grid; those that the ranking cannot tell apart are folded behind the first of them.
 
-import { button, card, element } from "./parts.js";
+import { card } from "./card.js";
+import { likeness, workings } from "./likeness.js";
+import { button, element } from "./parts.js";
+import { opensLarge } from "./viewer.js";
 
-// Features tell pictures with one code apart: these keep their places.
-const keyOf = ({ code, rescored = null }) => `${code} ${rescored}`;
+// Features tell pictures with one code apart: these keep their places, as the query's own does.
+const keyOf = ({ code, rescored = null, own = false }) => `${code} ${rescored} ${own}`;
 
 export function groupTies(hits) {
   const groups = new Map();
@@ -15,21 +18,46 @@ export function groupTies(hits) {
   return [...groups.values()];
 }
 
-export function hitGrid() {
+// How many of each group show: one, and where that leaves fewer cards than `least`, more.
+function quotas(groups, least) {
+  let gap = least - groups.length;
+  return groups.map((group) => {
+    const extra = Math.max(0, Math.min(group.length - 1, gap));
+    gap -= extra;
+    return 1 + extra;
+  });
+}
+
+// `view(source, item)` shows one large; `more()` fetches further hits.
+export function hitGrid({ view, more = null }) {
   const list = element("ul", { class: "grid" });
   const cards = new Map();
-  const opened = new Set();
+  const opened = new Set(); // groups that the visitor unfolded
+  let shown = []; // hits in the order of the cards
+  let look = {};
   let last = "";
+  let detailed = false;
 
-  function cardOf(hit, look) {
-    if (!cards.has(hit.id)) cards.set(hit.id, card(hit, look));
+  const items = () => shown.filter(({ id }) => !cards.get(id).hidden);
+  const words = (hit) => element("p", { class: "alike" }, likeness(hit, look.bits));
+  opensLarge(list, view, { items, words, more });
+
+  function cardOf(hit) {
+    if (!cards.has(hit.id)) {
+      cards.set(hit.id, card(hit, look));
+      explain(hit);
+    }
     return cards.get(hit.id);
   }
 
-  function foldOf(group) {
-    const [first, ...rest] = group;
-    const key = keyOf(first);
-    const fold = button(`${rest.length} more with the same code`, () => {
+  function explain(hit) {
+    const node = cards.get(hit.id);
+    node.querySelector(".workings")?.remove();
+    if (detailed) node.querySelector(".measure").after(workings(hit, look));
+  }
+
+  function foldOf(key, rest) {
+    const fold = button(`${rest.length} more as alike as this`, () => {
       if (!opened.delete(key)) opened.add(key);
       fold.setAttribute("aria-expanded", String(opened.has(key)));
       rest.forEach((hit) => { cards.get(hit.id).hidden = !opened.has(key); });
@@ -38,23 +66,36 @@ export function hitGrid() {
     return fold;
   }
 
-  // Cards that are there already stay, so that their pictures do not load again.
-  function show(hits, look) {
-    const key = JSON.stringify([look.code, look.wanted, look.keep, look.rescore]);
-    if (key !== last) cards.clear();
-    last = key;
-    const ordered = groupTies(hits).flatMap((group) => {
-      const nodes = group.map((hit) => cardOf(hit, look));
-      nodes[0].querySelector(".fold")?.remove();
-      if (group.length > 1) nodes[0].querySelector(".actions").append(foldOf(group));
-      nodes.forEach((node, i) => {
-        node.hidden = i > 0 && !opened.has(keyOf(group[0]));
-        node.classList.toggle("twin", i > 0);
-      });
-      return nodes;
+  function place(group, quota) {
+    const key = keyOf(group[0]);
+    const nodes = group.map(cardOf);
+    nodes.forEach((node, i) => {
+      node.querySelector(".fold")?.remove();
+      node.hidden = i >= quota && !opened.has(key);
+      node.classList.toggle("twin", i >= quota);
     });
-    list.replaceChildren(...ordered);
+    const rest = group.slice(quota);
+    if (rest.length) nodes[quota - 1].querySelector(".actions").append(foldOf(key, rest));
+    return nodes;
   }
 
-  return { list, show };
+  // Cards that are there already stay, so that their pictures do not load again.
+  function show(hits, given, least = 0) {
+    look = given;
+    const key = JSON.stringify([look.code, look.wanted, look.keep, look.rescore]);
+    if (key !== last) [cards, opened].forEach((kept) => kept.clear());
+    last = key;
+    const groups = groupTies(hits);
+    const shows = quotas(groups, least);
+    shown = groups.flat();
+    list.replaceChildren(...groups.flatMap((group, i) => place(group, shows[i])));
+  }
+
+  // Show or hide distances and bits on every card.
+  function detail(on) {
+    detailed = on;
+    shown.forEach(explain);
+  }
+
+  return { list, show, detail };
 }

@@ -1,7 +1,8 @@
 // What the model takes a picture for: labels with probabilities, those of the index as chips.
 
-import { labelChip } from "./filters.js";
+import { labelChip } from "./labels.js";
 import { element } from "./parts.js";
+import { OPEN } from "./state.js";
 
 const SURE = 0.99; // above it a rounded percentage would read as certainty
 
@@ -20,7 +21,7 @@ export function likelyLabels(counts, changed) {
   const node = element("div", { class: "likely", hidden: true },
     element("h3", { id: "likely" }, "Looks like"), list);
   let chips = [];
-  let state = { labels: [], without: [] };
+  let state = OPEN;
 
   function set(next) {
     state = next;

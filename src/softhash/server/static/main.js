@@ -5,9 +5,13 @@ import * as browse from "./browse.js";
 import * as item from "./item.js";
 import { button, count, element } from "./parts.js";
 import * as quality from "./quality.js";
+import { contentOf, scaledDown } from "./scaling.js";
 import * as search from "./search.js";
-import { go, now, visit, watch } from "./state.js";
-import { listen, remember, uploaded } from "./uploads.js";
+import { bar } from "./selection.js";
+import { go, now, OPEN, visit, watch } from "./state.js";
+import { isPicture, listen, remember, uploaded } from "./uploads.js";
+import { viewer } from "./viewer.js";
+import { asksForLabels } from "./wanted.js";
 
 const VIEWS = { search, item, browse, quality };
 const SOON = 150; // ms before work is worth a sign; most answers come sooner
@@ -48,18 +52,26 @@ async function work(task, again) {
 }
 
 async function take(file, context) {
-  if (!file.type.startsWith("image/")) {
+  if (!isPicture(file)) {
     const title = `${file.name || "This"} is not a picture`;
     fail({ title, hint: "Give a JPEG, PNG or WebP file." });
     return;
   }
   say("Reading the picture");
   await work(async (signal) => {
-    const { query } = await api.search({ image: file, k: 1 }, signal);
-    remember(query, file);
-    const kept = now().view === "search" ? now() : {};
+    const [sent, own] = await Promise.all([scaledDown(file), ownItem(file, signal)]);
+    const { query } = await api.search({ image: sent, k: 1 }, signal);
+    remember(query, { file, sent, own });
+    const kept = now().view === "search" ? now() : OPEN;
+    context.keptFor = kept.radius !== null || asksForLabels(kept) ? query.code : null;
     context.refresh({ ...kept, view: "search", id: null, code: query.code });
   }, () => take(file, context));
+}
+
+// The item whose file this is: what is sent may be smaller, and so have another content.
+async function ownItem(file, signal) {
+  const content = await contentOf(file);
+  return content && api.itemOf(content, signal);
 }
 
 function follow(context) {
@@ -106,15 +118,18 @@ async function begin() {
   let index;
   await work(async () => { index = await api.index(); }, begin);
   if (!index) return;
-  at("facts").textContent =
-    `${count(index.items, "picture", "pictures")} · ${count(index.bits, "bit", "bits")}`;
-  const context = { index, say, work, upload: uploaded, pick: () => at("picture").click() };
+  at("facts").textContent = count(index.items, "picture", "pictures");
+  const large = viewer();
+  document.body.append(bar, large.node);
+  const pick = () => at("picture").click();
+  const context = { index, say, work, pick, upload: uploaded, view: large.view, keptFor: null };
   listen(at("picture"), at("drop"), (file) => take(file, context));
   follow(context);
 }
 
 at("skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address is the page's state
-  at("main").focus();
+  const pictures = [...at("main").querySelectorAll(".grid .picture")];
+  (pictures.find((one) => one.checkVisibility()) ?? at("main")).focus();
 });
 begin();

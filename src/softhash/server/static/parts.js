@@ -1,7 +1,6 @@
 // The elements that all views are made of. Data only ever becomes text, never markup.
 
 import { picture } from "./api.js";
-import { link } from "./state.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -56,14 +55,6 @@ export function codeStrip(code, bits, other = null) {
   return drawing("svg", { ...box, ...described, preserveAspectRatio: "none" }, cells);
 }
 
-// How a hit answers a query: the paper's frames. "unknown" where the query's labels are not known.
-export function judge(hit, wanted) {
-  if (!wanted.length) return { frame: "unknown", shared: hit.shared ?? [], text: "" };
-  const shared = hit.labels.filter((label) => wanted.includes(label));
-  const frame = !shared.length ? "none" : shared.length === wanted.length ? "all" : "some";
-  return { frame, shared, text: `${shared.length} of ${wanted.length}` };
-}
-
 export const SIGNS = { all: "✓", some: "◐", none: "✕" };
 
 export const describe = (item) =>
@@ -83,52 +74,13 @@ export function photo(item, width, { lazy = true } = {}) {
   return image;
 }
 
+// Nothing where there are no labels.
 export function tags(labels, shared = []) {
+  if (!labels.length) return null;
   const order = [...labels].sort((a, b) => shared.includes(b) - shared.includes(a));
   return element("ul", { class: "tags" }, order.map((label) =>
     element("li", { class: shared.includes(label) ? "shared" : null }, label,
       shared.includes(label) ? unseen(" (shared)") : null)));
-}
-
-// A picture in the grid; for a hit also its distance and how it answers the query.
-export function card(item, { wanted = null, code = null, bits = 0, keep = {} } = {}) {
-  const hit = wanted !== null;
-  const verdict = hit ? judge(item, wanted) : { frame: null, shared: [], text: "" };
-  const similar = link({ ...keep, view: "search", id: item.id, code: null });
-  return element("li", { class: "card", "data-frame": verdict.frame, "data-id": item.id },
-    element("a", { class: "picture", href: link({ view: "item", id: item.id }) }, photo(item, 320)),
-    hit ? facts(item, verdict) : null,
-    hit && code !== null && bits <= 128
-      ? codeStrip(item.code, bits, code) : null,
-    tags(item.labels, verdict.shared),
-    element("div", { class: "actions" },
-      element("a", { class: "action", href: similar },
-        "Similar", unseen(` to ${fileName(item.file_name)}`))));
-}
-
-function facts(hit, { frame, text }) {
-  return element("p", { class: "measure" },
-    element("span", {}, unseen("distance "), element("b", {}, String(hit.distance)),
-      hit.distance === 1 ? " bit away" : " bits away", weighed(hit)),
-    text ? element("span", { class: "verdict" },
-      element("span", { "aria-hidden": "true" }, `${SIGNS[frame]} `), text,
-      unseen(" labels shared")) : null);
-}
-
-// Only a search in finer order has it.
-const weighed = ({ rescored = null }) => (rescored === null ? null
-  : element("span", { class: "weighed" }, `, rescored ${rescored.toFixed(2)}`));
-
-export function legend(known) {
-  if (!known) {
-    return element("p", { class: "legend" },
-      "The query’s labels are not known, so hits are not judged: all frames are grey.");
-  }
-  const meaning = { all: "all of the query’s labels", some: "some", none: "none" };
-  return element("ul", { class: "legend", "aria-label": "What the frames mean" },
-    Object.entries(meaning).map(([frame, text]) =>
-      element("li", { "data-frame": frame },
-        element("span", { class: "key", "aria-hidden": "true" }, SIGNS[frame]), text)));
 }
 
 // A real empty state: what there is not, and what to do about it.

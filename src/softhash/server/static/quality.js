@@ -1,8 +1,9 @@
 // Quality: a report's figures, curves, and the queries that went worst and best.
 
 import * as api from "./api.js";
+import { judge, legend } from "./card.js";
 import { lineChart } from "./charts.js";
-import { count, element, empty, judge, legend, photo, SIGNS, unseen } from "./parts.js";
+import { count, element, empty, photo, SIGNS, unseen } from "./parts.js";
 import { link } from "./state.js";
 
 const NAMES = {
@@ -96,7 +97,7 @@ function numbers(given, drawn) {
 function queries(title, rows) {
   if (!rows.length) return null;
   return element("section", { class: "queries" },
-    element("div", { class: "head" }, element("h2", {}, title), legend(true)),
+    element("div", { class: "head" }, element("h2", {}, title), legend()),
     rows.map(({ item, average_precision: score, hits }) => element("div", { class: "row" },
       element("a", { class: "picture asked", href: link({ id: item.id }) }, photo(item, 320)),
       element("p", { class: "score" }, element("b", {}, score.toFixed(3)),

@@ -2,9 +2,10 @@
 
 export const VIEWS = ["search", "item", "browse", "quality"];
 
-const START = {
-  view: "search", id: null, code: null, radius: null, labels: [], without: [], rescore: false,
-};
+// What narrows a search or a list.
+export const OPEN = { radius: null, labels: [], without: [], all: false, where: "", folder: null };
+
+const START = { view: "search", id: null, code: null, rescore: false, ...OPEN };
 
 const number = (text) => (/^\d{1,15}$/.test(text ?? "") ? Number(text) : null);
 
@@ -23,6 +24,9 @@ export function parse(hash) {
     radius: number(given.get("radius")),
     labels: given.getAll("label"),
     without: given.getAll("without"),
+    all: given.get("all") === "1",
+    where: given.get("where") ?? "",
+    folder: given.get("folder"),
     rescore: given.get("rescore") === "1",
   };
 }
@@ -37,7 +41,10 @@ export function link(changes) {
   if (state.view === "search" || state.view === "browse") {
     state.labels.forEach((label) => given.append("label", label));
     state.without.forEach((label) => given.append("without", label));
+    if (state.all) given.set("all", 1);
+    if (state.where) given.set("where", state.where);
   }
+  if (state.view === "browse" && state.folder !== null) given.set("folder", state.folder);
   const path = state.view === "item" ? `item/${state.id}` : state.view;
   return `#/${path}${given.size ? `?${given}` : ""}`;
 }

@@ -4,10 +4,12 @@ const KEPT = 8; // pictures that are held in memory
 
 const known = new Map();
 
-export function remember({ code, labels = [], likely = {} }, file) {
+// `sent` is the picture as the server got it, `own` the item whose file it is, if there is one.
+export function remember({ code, labels = [], likely = {} }, { file, sent, own }) {
   forget(code);
   const name = file.name || "pasted picture";
-  known.set(code, { file, url: URL.createObjectURL(file), name, labels, likely });
+  const url = URL.createObjectURL(sent);
+  known.set(code, { sent, own, url, name, labels: own?.labels ?? labels, likely });
   if (known.size > KEPT) forget(known.keys().next().value);
 }
 
@@ -17,6 +19,9 @@ function forget(code) {
 }
 
 export const uploaded = (code) => known.get(code);
+
+export const isPicture = (file) =>
+  file.type.startsWith("image/") || /\.(heic|heif|avif)$/i.test(file.name);
 
 // Call `take(file)` for whatever the user hands to the page.
 export function listen(input, overlay, take) {

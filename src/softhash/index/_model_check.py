@@ -1,0 +1,21 @@
+"""Whether a model is the one that made the codes of an index."""
+
+from typing import TYPE_CHECKING
+
+from softhash.errors import ModelMismatchError
+from softhash.index.store import Store
+
+if TYPE_CHECKING:
+    from softhash.model.hasher import Hasher
+
+
+def check_model(store: Store, hasher: "Hasher") -> None:
+    """Raise ModelMismatchError for a model whose codes would mean something else."""
+    bits, made_by = store.meta.bits, store.meta.model
+    if hasher.bits != bits or (made_by and hasher.identity != made_by):
+        raise ModelMismatchError(
+            f"{store.location} was made with another model ({bits} bits, weights "
+            f"{made_by[:12] or 'unknown'}…) than this one ({hasher.bits} bits, weights "
+            f"{hasher.identity[:12]}…)",
+            "use that model, or make a new index",
+        )
