@@ -12,11 +12,13 @@ from softhash.devices import pick_device
 from softhash.errors import UsageError
 from softhash.files import write_whole
 from softhash.model import encoding
+from softhash.model._safetensors import read_arrays
 from softhash.model.config import HeadOptions, ModelConfig
 from softhash.model.described import DescribedModel
 from softhash.model.encoding import Encoded, EncodeOptions
 from softhash.model.engines import Floats
 from softhash.model.folder import GRAPH, LABELS, WEIGHTS, check_free, write_model
+from softhash.model.head_only import take_head
 from softhash.model.inputs import Source
 from softhash.model.label_classifier import LabelClassifier
 from softhash.model.lazy_network import LazyNetwork
@@ -103,6 +105,16 @@ class Hasher(DescribedModel):
         hasher._begin(LazyNetwork(config, weights))
         return hasher
 
+    @classmethod
+    def from_parts(cls, config: ModelConfig, parts: Mapping[str, bytes]) -> Self:
+        """Make a hasher of a model's files, in memory, by their names."""
+        hasher = cls.__new__(cls)
+        hasher._begin(LazyNetwork.from_parts(config, parts))
+        if LABELS in parts:
+            found = read_arrays(parts[LABELS], LABELS)
+            hasher.label_classifier = LabelClassifier.from_arrays(found, config, LABELS)
+        return hasher
+
     def shortened(self, bits: int) -> Self:
         """Return a hasher whose codes are the first bits of these, this one where they are all.
 
@@ -113,6 +125,12 @@ class Hasher(DescribedModel):
         hasher = type(self).__new__(type(self))
         hasher._begin(shorten(self._state, bits))
         hasher.label_classifier = self.label_classifier
+        return hasher
+
+    def head_only(self) -> Self:
+        """Return a hasher of features that has this one's head, and so its codes."""
+        hasher = type(self).__new__(type(self))
+        hasher._begin(take_head(self._state))
         return hasher
 
     def _begin(self, state: LazyNetwork, head: HeadOptions | None = None) -> None:

@@ -4,10 +4,10 @@ A logistic regression for each label, fitted beside the codes. It is not made of
 pictures they were trained on are surer than any others, and probabilities fitted to them are wrong.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,23 +16,43 @@ from softhash.errors import InputError
 from softhash.model._safetensors import read_arrays
 from softhash.model.config import ModelConfig
 from softhash.model.folder import LABELS, read_part
+from softhash.model.published_classes import PREFIX, PublishedClasses
+from softhash.model.sureness import TERMS, Sureness
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 Floats = NDArray[np.float32]
 
+SURENESS = "sureness"  # the tensor of a file that has it
 MIN_PROBABILITY = 0.3  # labels less probable than this are not named,
 MAX_LABELS = 8  # nor are more than so many
+KEPT_WORDS = 12  # labels of a picture that an index keeps, with their probabilities;
+NO_WORD = 65535  # where there are fewer
 ITERATIONS = 50
 RIDGES = (30.0, 100.0, 300.0, 1000.0)
 MAX_ROWS = 20_000  # pictures to fit to; of more, every so many-th is taken
 MAX_CHOOSING = 32  # labels that choose the ridge, from common to rare; it is the same for all
 
 
+class LikelyRows(NamedTuple):
+    """The most probable labels of pictures, small enough to be kept: the most probable first.
+
+    Attributes:
+        words: places of the labels in `LabelClassifier.classes` (n, 12), `NO_WORD` where unused.
+        probabilities: p·255 (n, 12), rounded; 0 where unused, and nowhere else.
+
+    """
+
+    words: NDArray[np.uint16]
+    probabilities: NDArray[np.uint8]
+
+
 @dataclass(frozen=True, eq=False)
 class LabelClassifier:
     """A logistic regression for each label: probabilities σ(x Wᵀ + b) of features x.
+
+    Further labels may stand for classes of the backbone's own classifier; they come last.
 
     >>> weight, bias = np.array([[2.0, 0.0]], np.float32), np.zeros(1, np.float32)
     >>> classifier = LabelClassifier(weight, bias, ("cat",))
@@ -40,15 +60,19 @@ class LabelClassifier:
     [[0.88], [0.12]]
     """
 
-    weight: Floats  # (classes, features)
-    bias: Floats  # (classes,)
+    weight: Floats  # (labels, features)
+    bias: Floats  # (labels,)
     classes: tuple[str, ...]
+    published: PublishedClasses | None = None
+    sureness: Sureness | None = None  # of hits, by likely labels and distances
 
     def probabilities(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return how probable each label is for each row of x (n, features)."""
         logits = np.asarray(x, np.float64) @ self.weight.T + self.bias
         probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(logits, -500, 500)))
-        return probabilities
+        if self.published is None:
+            return probabilities
+        return np.hstack((probabilities, self.published.probabilities(x)))
 
     def likely(
         self, x: NDArray[np.floating], least: float = MIN_PROBABILITY
@@ -66,11 +90,38 @@ class LabelClassifier:
             for row, order in zip(rows, np.argsort(-rows, axis=1)[:, :MAX_LABELS], strict=True)
         ]
 
+    def most_likely(self, x: NDArray[np.floating]) -> LikelyRows:
+        """Find the twelve most probable labels of each row (n, features).
+
+        >>> weight = np.array([[2.0], [-9.0], [9.0]], np.float32)
+        >>> classifier = LabelClassifier(weight, np.zeros(3, np.float32), ("cat", "dog", "sofa"))
+        >>> words, probabilities = classifier.most_likely(np.ones((1, 1)))
+        >>> words[0, :3].tolist(), probabilities[0, :3].tolist()
+        ([2, 0, 65535], [255, 225, 0])
+        """
+        found = self.probabilities(x)
+        count = min(KEPT_WORDS, found.shape[1])
+        top = np.argpartition(-found, count - 1, axis=1)[:, :count]
+        top.sort(axis=1)  # so that of equal ones the first comes first
+        values = np.take_along_axis(found, top, axis=1)
+        order = np.argsort(-values, axis=1, kind="stable")
+        words = np.full((len(found), KEPT_WORDS), NO_WORD, np.uint16)
+        probabilities = np.zeros((len(found), KEPT_WORDS), np.uint8)
+        probabilities[:, :count] = np.rint(255 * np.take_along_axis(values, order, axis=1))
+        words[:, :count] = np.take_along_axis(top, order, axis=1)
+        words[probabilities == 0] = NO_WORD
+        return LikelyRows(words, probabilities)
+
     def to_bytes(self) -> bytes:
         """Write it as safetensors."""
         from safetensors.numpy import save
 
-        return save({"weight": self.weight, "bias": self.bias})
+        arrays = {"weight": self.weight, "bias": self.bias}
+        if self.published:
+            arrays |= self.published.to_arrays()
+        if self.sureness:
+            arrays[SURENESS] = self.sureness.weights.astype(np.float32)
+        return save(arrays)
 
     @classmethod
     def read(cls, folder: Path, config: ModelConfig) -> Self | None:
@@ -78,17 +129,39 @@ class LabelClassifier:
         if LABELS not in config.sha256:
             return None
         found = read_arrays(read_part(folder, LABELS, config), str(folder / LABELS))
+        return cls.from_arrays(found, config, str(folder / LABELS))
+
+    @classmethod
+    def from_arrays(cls, found: Mapping[str, NDArray[Any]], config: ModelConfig, name: str) -> Self:
+        """Take the arrays of a file, and check that they fit the model.
+
+        Args:
+            found: arrays by name, as `to_bytes` writes them.
+            config: the model's settings.
+            name: what errors call the file.
+
+        Raises:
+            InputError: some are missing, or of another model.
+
+        """
         try:
             weight, bias = found["weight"].astype(np.float32), found["bias"].astype(np.float32)
         except KeyError as error:
-            raise InputError(f"{folder / LABELS} is damaged, it lacks {error}") from None
-        expected = len(config.classes), config.features
+            raise InputError(f"{name} is damaged, it lacks {error}") from None
+        published = None
+        if any(key.startswith(PREFIX) for key in found):
+            published = PublishedClasses.from_arrays(found, config.features, name)
+        sure = found.get(SURENESS)
+        if sure is not None and sure.shape != (TERMS,):
+            raise InputError(f"{name} is damaged: {SURENESS} has the shape {sure.shape}")
+        expected = len(config.classes) - len(published or ()), config.features
         if weight.shape != expected or bias.shape != expected[:1]:
             raise InputError(
-                f"{folder / LABELS} has the shape {weight.shape}, but config.json has {expected}: "
+                f"{name} has the shape {weight.shape}, but config.json has {expected}: "
                 "the files are of different models"
             )
-        return cls(weight, bias, config.classes)
+        sureness = None if sure is None else Sureness(sure.astype(np.float64))
+        return cls(weight, bias, config.classes, published, sureness)
 
 
 def fit_label_classifier(

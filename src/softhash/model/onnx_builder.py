@@ -35,10 +35,8 @@ def build_onnx(
         UsageError: the network is one that only torch can export.
 
     """
-    if config.backbone not in SCALES or config.lift != "relu" or config.embedding:
-        raise UsageError(
-            f"a graph of {config.backbone} with this head is not built here", "export it with torch"
-        )
+    if config.backbone not in SCALES:
+        raise _not_built(f"a graph of {config.backbone}")
     graph = GraphBuilder(arrays, source)
     features = add_efficientnet_lite(
         graph, _normalised(graph, config), FEATURES, config.backbone, config.size
@@ -53,6 +51,25 @@ def build_onnx(
     )
 
 
+def build_head_onnx(config: ModelConfig, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Build the graph of a head alone: `features` (n, d) → `u`.
+
+    Raises:
+        InputError: weights are missing, or of another shape than the config asks for.
+        UsageError: the head is one that only torch can export.
+
+    """
+    graph = GraphBuilder(arrays, "the head")
+    _add_head(graph, FEATURES, config)
+    return graph.to_bytes(
+        (FEATURES, "float32", ("n", config.features)), [(OUTPUTS, "float32", ("n", config.bits))]
+    )
+
+
+def _not_built(what: str) -> UsageError:
+    return UsageError(f"{what} is not built here", "export it with torch")
+
+
 def _normalised(graph: GraphBuilder, config: ModelConfig) -> str:
     """Add what the backbone's weights expect of pixels: channels first, mean and std."""
     mean, std = (np.array(v, np.float32).reshape(1, 3, 1, 1) for v in (config.mean, config.std))
@@ -64,6 +81,8 @@ def _normalised(graph: GraphBuilder, config: ModelConfig) -> str:
 
 def _add_head(graph: GraphBuilder, x: str, config: ModelConfig) -> None:
     """Add standardised features → (hidden layer, and a path beside it) → linear → activation."""
+    if config.lift != "relu" or config.embedding:
+        raise _not_built("a graph of this head")
     width = config.features
     for kind, name in (("Sub", "head.mean"), ("Div", "head.scale")):
         x = graph.add(kind, f"{name}.out", x, graph.constant(name, graph.take(name, width)))
