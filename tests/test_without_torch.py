@@ -81,7 +81,7 @@ def check_everything(machine: Machine) -> None:
 def check_evaluation(machine: Machine) -> None:
     machine.output("encode", "photos", "-m", "my.index/model", "-o", "codes.npy")
     codes = np.load(machine.folder / "codes.npy")
-    assert codes.shape == (12, 6)
+    assert codes.shape == (12, 32)
     labels = np.arange(12)[:, None] % 3 == np.arange(3)
     np.save(machine.folder / "labels.npy", labels.astype(np.uint8))
     given = [
@@ -89,7 +89,7 @@ def check_evaluation(machine: Machine) -> None:
         for kind in ("query", "database")
         for word in (f"--{kind}-codes", "codes.npy", f"--{kind}-labels", "labels.npy")
     ]
-    report = json.loads(machine.output("evaluate", *given, "--bits", 48, "--at", "all", "--json"))
+    report = json.loads(machine.output("evaluate", *given, "--bits", 256, "--at", "all", "--json"))
     assert 0 < report["metrics"]["map@all"] <= 1
 
 

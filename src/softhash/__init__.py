@@ -22,6 +22,7 @@ from softhash.errors import (
     SofthashError,
     StoreUnavailableError,
     UnknownItemError,
+    UnknownWordError,
     UsageError,
 )
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from softhash.hamming.search import nearest, within
     from softhash.index.hamming_index import HammingIndex
     from softhash.index.items import Entry, Hit
-    from softhash.index.search import SearchResult
+    from softhash.index.result import SearchResult
     from softhash.model.encoding import Encoded
     from softhash.model.hasher import Hasher
     from softhash.training.fit import fit, fit_features
@@ -54,7 +55,7 @@ _HOMES = {
     "Options": "softhash.training.options",
     "Recipe": "softhash.training.recipe",
     "Report": "softhash.evaluation.report",
-    "SearchResult": "softhash.index.search",
+    "SearchResult": "softhash.index.result",
     "Split": "softhash.data.splits.split",
     "evaluate": "softhash.evaluation.evaluate",
     "evaluate_codes": "softhash.evaluation.evaluate",
@@ -98,6 +99,7 @@ __all__ = [
     "Split",
     "StoreUnavailableError",
     "UnknownItemError",
+    "UnknownWordError",
     "UsageError",
     "evaluate",
     "evaluate_codes",

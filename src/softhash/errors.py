@@ -15,6 +15,7 @@
     ├── UsageError                a setting or name that does not exist (exit code 2)
     │   ├── QueryError            a search for nothing, or for several things at once
     │   ├── ExpressionError       label logic that cannot be read, with the place
+    │   ├── UnknownWordError      a word that neither an item has nor the model names
     │   ├── NoOutputsError        rescoring by what has neither outputs nor features, as a code
     │   └── AddressError          a server cannot listen on that host and port
     ├── MissingExtraError         an optional package is not installed
@@ -143,6 +144,10 @@ class ExpressionError(UsageError):
     def __reduce__(self) -> tuple[Any, ...]:
         """Let the error cross a process boundary."""
         return type(self), (self.problem, self.hint, self.text, self.place)
+
+
+class UnknownWordError(UsageError):
+    """A search for a word that no item has as a label, and the model does not name."""
 
 
 class NoOutputsError(UsageError):

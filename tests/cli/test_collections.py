@@ -102,7 +102,7 @@ def test_list_models_names_the_shipped_one_before_it_is_made_and_those_in_the_ca
     found = json.loads(run("list", "models", "--json", **options).stdout)
     assert list(found) == ["default"]
     shipped = found["default"]
-    assert (shipped["bits"], len(shipped["classes"]), shipped["ready"]) == (48, 20, False)
+    assert (shipped["bits"], len(shipped["classes"]), shipped["ready"]) == (256, 1274, False)
     assert shipped["folder"].startswith(str(cache))
     assert not cache.exists()  # nothing was made only to be listed
     shutil.copytree(tiny_model, cache / "mine")

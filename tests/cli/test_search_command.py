@@ -237,8 +237,8 @@ def test_odd_names_and_labels_are_harmless_in_page_and_table(folder, tiny_model,
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([], 2, "nothing to search for; give IMAGE, --id ID or --code HEX"),
-        (["{photos}/scene-00001.png", "--id", "3"], 2, "2 things to search for; give IMAGE, --id"),
+        ([], 2, "nothing to search for; give IMAGE, WORDS, --id ID or --code HEX"),
+        (["{photos}/scene-00001.png", "--id", "3"], 2, "2 things to search for; give IMAGE, WORDS"),
         (["nowhere.png"], 1, "nowhere.png"),
         (["{photos}/metadata.csv"], 1, "metadata.csv"),
         (["{photos}"], 1, "is a folder; give one picture"),

@@ -11,9 +11,9 @@ import pytest
 
 from softhash.cli import trial
 from softhash.cli._app import app
-from softhash.cli.trial import choose_evenly
 from softhash.data import scenes
 from softhash.errors import InputError
+from softhash.index.first_look import FirstLook, choose_evenly
 
 
 def names(**folders):
@@ -53,7 +53,9 @@ def stage(tmp_path, monkeypatch, tiny_model):
     scenes.write(tmp_path / "photos", count=6, size=32, workers=1)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    monkeypatch.setattr(_models, "load_hasher", lambda folder: Hasher.load(tiny_model))
+    monkeypatch.setattr(
+        _models, "first_look", lambda images: FirstLook(Hasher.load(tiny_model), {})
+    )
     monkeypatch.setattr(trial, "_end_as_ctrl_c_does", lambda: None)
     return tmp_path
 

@@ -39,7 +39,7 @@ def test_every_command_shown_exists_with_its_options(command: Command):
 
 
 @pytest.mark.parametrize(
-    "line", ["serch a.jpg", "search a.jpg --lable sea", "search a.jpg b.jpg -i x", "search -i"]
+    "line", ["serch a.jpg", "search a.jpg --lable sea", "serve a.index b.index", "search -i"]
 )
 def test_a_command_that_does_not_exist_is_noticed(line):
     with pytest.raises(Exception):  # noqa: B017, PT011 - of typer, or an assertion

@@ -18,7 +18,7 @@ from softhash.evaluation.evaluate import evaluate_outputs
 from softhash.evaluation.feature_pair import FeaturePair
 from softhash.hamming import cosine
 from softhash.hamming.cosine import quantise
-from softhash.index import Entry, retrieval
+from softhash.index import Entry, ranking
 from softhash.model.hasher import Hasher
 
 RNG = np.random.default_rng(3)
@@ -33,7 +33,7 @@ POOL = 70
 @pytest.fixture
 def small_pool(monkeypatch):
     monkeypatch.setattr(by_distance, "POOL", POOL)
-    monkeypatch.setattr(retrieval, "POOL", POOL)
+    monkeypatch.setattr(ranking, "POOL", POOL)
 
 
 def places(u):

@@ -5,10 +5,60 @@ from pathlib import Path
 
 import numpy as np
 
+from softhash.data.photo_facts import PhotoFacts
 from softhash.errors import InputError, UnknownItemError
 from softhash.index.items import Item, Near
 from softhash.index.store import Meta
-from softhash.index.where import EVERYTHING
+from softhash.index.where import EVERYTHING, LIKELY, Described
+
+
+class MemoryLikely:
+    """Likely labels in a dict, each with the content it is of."""
+
+    def __init__(self):
+        self.words, self._rows = (), {}
+
+    def put(self, ids, contents, rows):
+        for id, content, words, values in zip(ids, contents, *rows, strict=True):
+            if content and self.words:
+                pairs = zip(words.tolist(), values.tolist(), strict=True)
+                row = {self.words[word]: value / 255 for word, value in pairs if word != 65535}
+                self._rows[id] = content, row
+
+    def get(self, items):
+        found = [self._rows.get(id, ("", {})) for id, _ in items]
+        return [
+            row if content == entry.sha256 else {}
+            for (content, row), (_, entry) in zip(found, items, strict=True)
+        ]
+
+    def missing(self, items):
+        return [(id, e) for id, e in items if self._rows.get(id, ("",))[0] != (e.sha256 or None)]
+
+
+class MemoryFacts:
+    """Facts in a dict, each with the content they are of."""
+
+    def __init__(self):
+        self.is_kept, self._rows = False, {}
+
+    def keep(self):
+        self.is_kept = True
+
+    def put(self, ids, contents, facts):
+        for id, content, row in zip(ids, contents, facts, strict=True):
+            if content and self.is_kept:
+                self._rows[id] = content, row
+
+    def get(self, items):
+        found = [self._rows.get(id, ("", PhotoFacts())) for id, _ in items]
+        return [
+            row if content == entry.sha256 else PhotoFacts()
+            for (content, row), (_, entry) in zip(found, items, strict=True)
+        ]
+
+    def missing(self, items):
+        return [(id, e) for id, e in items if self._rows.get(id, ("",))[0] != (e.sha256 or None)]
 
 
 class MemoryStore:
@@ -19,6 +69,7 @@ class MemoryStore:
         self.version = 0
         self._items: dict[int, Item] = {}
         self._ids = itertools.count()
+        self.likely, self.facts = MemoryLikely(), MemoryFacts()
 
     @classmethod
     def create(cls, location, meta):
@@ -80,13 +131,13 @@ class MemoryStore:
         near = [
             Near(int(np.bitwise_count(np.frombuffer(i.code, np.uint8) ^ code).sum()), i.id)
             for i in self._items.values()
-            if where.keeps(i.entry.labels)
+            if where.keeps(self.describe(i))
         ]
         return sorted(one for one in near if radius is None or one.distance <= radius)
 
     def items(self, *, after=-1, limit=100, offset=0, where=EVERYTHING):
         kept = [self._items[id] for id in sorted(self._items) if id > after]
-        kept = [item for item in kept if where.keeps(item.entry.labels)]
+        kept = [i for i in kept if where.keeps(self.describe(i))]
         return kept[offset : offset + limit]
 
     def count(self, *filters):
@@ -98,6 +149,37 @@ class MemoryStore:
     def labels(self):
         every = [label for item in self._items.values() for label in item.entry.labels]
         return {label: every.count(label) for label in sorted(set(every))}
+
+    def describe(self, item):
+        (facts,) = self.facts.get([(item.id, item.entry)])
+        known = item.entry.labels, self.likely_labels(item), item.entry.file_name
+        return Described(*known, facts.taken, facts.camera)
+
+    def likely_labels(self, item):
+        return self.likely.get([(item.id, item.entry)])[0]
+
+    def likely_counts(self, at_least=LIKELY):
+        counts = {}
+        for item in self._items.values():
+            for name, p in self.likely_labels(item).items():
+                if p >= at_least and name not in item.entry.labels:
+                    counts[name] = counts.get(name, 0) + 1
+        return dict(sorted(counts.items()))
+
+    def word_scores(self, ids, weights):
+        scores = []
+        for item in self.get(ids):
+            p = self.likely_labels(item) | dict.fromkeys(item.entry.labels, 1)
+            scores.append(sum(weight * p.get(word, 0) for word, weight in weights.items()))
+        return np.array(scores, np.float64)
+
+    def rank_by_words(self, weights, k, *, offset=0, where=EVERYTHING):
+        ids = [item.id for item in self.items(limit=10**9, where=where)]
+        ranked = sorted(
+            (-score, id)
+            for score, id in zip(self.word_scores(ids, weights).tolist(), ids, strict=True)
+        )
+        return [(-score, id) for score, id in ranked if score < 0][offset : offset + k]
 
     def verify(self, progress=None):
         return []

@@ -20,7 +20,7 @@ from softhash.index.features import (
     kept_features,
     missing_features,
 )
-from softhash.index.local import LocalStore, _features
+from softhash.index.local import LocalStore, _derived, _features
 from softhash.index.store import Meta
 from softhash.model.hasher import Hasher
 
@@ -226,7 +226,7 @@ def test_a_disk_that_is_full_leaves_the_items_safe(index, folder, monkeypatch):
     def full(self, ids, rows):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_features.Column, "put", full)
+    monkeypatch.setattr(_derived.Column, "put", full)
     with pytest.raises(InputError, match="No space left on device; the items are safe"):
         update(index, folder)
     monkeypatch.undo()
@@ -238,7 +238,7 @@ def test_a_disk_that_is_full_leaves_the_items_safe(index, folder, monkeypatch):
 
 
 def test_room_of_removed_items_is_given_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(_features, "MIN_BYTES", 0)
+    monkeypatch.setattr(_derived, "MIN_BYTES", 0)
     rng = np.random.default_rng(0)
     with HammingIndex.create(tmp_path / "index", bits=8) as index:
         contents = [f"{i:064x}" for i in range(1, 1001)]

@@ -16,7 +16,7 @@ from softhash.index.expressions import build_where
 from softhash.index.items import Entry
 from softhash.index.local import LocalStore, _upgrade
 from softhash.index.store import Meta
-from softhash.index.where import EVERYTHING
+from softhash.index.where import EVERYTHING, Described
 
 N = 200
 REMOVED = (3, 150)
@@ -49,7 +49,7 @@ def check(store, oracle):
     assert store.labels() == oracle.labels()
     query = random_codes(np.random.default_rng(2), 1, 64)
     for where in (EVERYTHING, build_where(("sea",), ("dog",)), build_where((), ("sky",))):
-        kept = [item for item in items if where.keeps(item.entry.labels)]
+        kept = [item for item in items if where.keeps(Described(item.entry.labels))]
         assert store.search(query, 20, where=where) == [rank(kept, query[0], None)[:20]]
     assert store.verify() == []
 

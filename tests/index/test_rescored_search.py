@@ -6,7 +6,7 @@ from memory_store import MemoryStore
 
 from softhash.codes import pack, unpack
 from softhash.errors import InputError, UnknownItemError, UsageError
-from softhash.index import Entry, HammingIndex, retrieval
+from softhash.index import Entry, HammingIndex
 from softhash.index.expressions import build_where
 from softhash.index.local import LocalStore
 from softhash.index.local._transactions import Session
@@ -34,7 +34,7 @@ def index(make_store):
 
 @pytest.fixture
 def small_pool(monkeypatch):
-    monkeypatch.setattr(retrieval, "POOL", POOL)
+    monkeypatch.setattr("softhash.index.ranking.POOL", POOL)
 
 
 def outputs(seed):

@@ -169,13 +169,6 @@ def test_a_search_is_for_exactly_one_thing(index, hasher, query):
     assert hasher.asked == []
 
 
-def test_several_pictures_are_not_one(index, photos):
-    pixels = np.zeros((3, 40, 40, 3), np.uint8)
-    for several in (pixels, [photos / "0.png", photos / "1.png"]):
-        with pytest.raises(QueryError, match="takes one picture, not"):
-            index.search(several)
-
-
 @pytest.mark.parametrize("query", [{"id": 0}, {"code": "fff"}])
 def test_only_pictures_and_outputs_are_rescored(index, query):
     with pytest.raises(NoOutputsError, match="no real-valued outputs"):

@@ -11,7 +11,17 @@ from softhash.errors import InputError, UnknownItemError
 from softhash.index.expressions import build_where
 from softhash.index.items import Entry, Near
 from softhash.index.store import Meta
-from softhash.index.where import EVERYTHING, And, Label, Not, Or
+from softhash.index.where import (
+    EVERYTHING,
+    And,
+    Camera,
+    Folder,
+    Label,
+    Likely,
+    Not,
+    Or,
+    Taken,
+)
 
 ODD_NAMES = [
     "Zürich/Grüße 🐕.jpg",
@@ -22,6 +32,9 @@ ODD_NAMES = [
     "%_[1].jpg",
     " ",
 ]
+FOLDERS = ["", "new/", "2024/Italy/Rome/", "2024/Italy/", "Italy/", "It_ly/", "50%/a\\b/", 'q"/']
+ASKED_FOLDERS = ["new", "Italy", "2024/Italy", "Rome/", "It_ly", "%", "50%", "a\\b", 'q"', "0%/a"]
+DATES = ["", "1969", "1970", "2024", "2024-05", "2024-05-17", "2024-06", "2100"]
 
 
 def random_codes(rng, n, bits):
@@ -51,7 +64,7 @@ class Twin:
         labels = tuple(self.random.sample(self.labels, self.random.choice([0, 1, 1, 2, 3])))
         time = self.random.randrange(2**62)
         return Entry(
-            name or f"new/{self.count}.jpg",
+            name or f"{self.random.choice(FOLDERS)}new {self.count}.jpg",
             labels,
             self.count,
             time,
@@ -102,7 +115,7 @@ class Twin:
         for where in self.filters():
             self.check_filter(where, items)
         where = self.logic(2)
-        kept = [item for item in items if where.keeps(item.entry.labels)]
+        kept = [item for item in items if self.keeps(where, item)]
         assert self.store.count(where, EVERYTHING) == [len(kept), len(items)]
         assert self.store.items(offset=3, limit=9, where=where) == kept[3:12]
 
@@ -118,15 +131,30 @@ class Twin:
 
     def logic(self, depth):
         """A random tree of labels, some of which no item has."""
-        kind = self.random.choice([Label, Not, And, Or]) if depth else Label
+        kinds = [Label, Likely, Folder, Taken, Camera]
+        kind = self.random.choice([*kinds, Not, Not, And, And, Or, Or] if depth else kinds)
         if kind is Label:
             return Label(self.random.choice([*self.labels, "nobody's"]))
+        if kind is Likely:
+            at_least = self.random.choice([0, 0.2, 0.5, 128 / 255, 0.502, 1, 2])
+            return Likely(self.random.choice([*self.labels, "nobody's"]), at_least)
+        if kind is Folder:
+            return Folder(self.random.choice(ASKED_FOLDERS))
+        if kind is Taken:
+            return Taken(self.random.choice(DATES), self.random.choice(DATES))
+        if kind is Camera:
+            return Camera(self.random.choice(["nikon", "D9", "iphone", "ß", "nobody's", ""]))
         if kind is Not:
             return Not(self.logic(depth - 1))
         return kind(tuple(self.logic(depth - 1) for _ in range(self.random.randrange(4))))
 
+    def keeps(self, where, item):
+        """Whether a filter keeps an item, of which the oracle may have likely labels and facts."""
+        id = self.oracle.find_names([item.file_name])[item.file_name]
+        return where.keeps(self.oracle.describe(item._replace(id=id)))
+
     def check_filter(self, where, items):
-        kept = [item for item in items if where.keeps(item.entry.labels)]
+        kept = [item for item in items if self.keeps(where, item)]
         after = self.random.choice([item.id for item in items] or [0])
         limit = self.random.randrange(1, 30)
         wanted = [item for item in kept if item.id > after][:limit]

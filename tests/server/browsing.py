@@ -3,8 +3,15 @@
 import base64
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 
+import numpy as np
 import pytest
+
+from softhash.data.image_set import ImageSet
+from softhash.index import HammingIndex
+from softhash.model.hasher import Hasher
+from softhash.model.sureness import Sureness
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # A browser of its own accord asks servers for updates and lists; none of that belongs in a test.
@@ -68,6 +75,22 @@ class Visitor:
 
     def address(self):
         return self.page.evaluate("() => location.hash")
+
+
+@contextmanager
+def index_with_words(model, photos, place):
+    """An index whose model finds labels likely, and knows how sure a hit is."""
+    hasher = Hasher.load(model)
+    sureness = Sureness(np.array([1.0, -3.0, 0.8, 0.5]))
+    hasher.label_classifier = replace(hasher.label_classifier, sureness=sureness)
+    with HammingIndex.create(place, hasher) as index:
+        index.add(ImageSet.read(photos), device="cpu")
+        yield index
+
+
+def percent(probability):
+    """A probability as the page writes it."""
+    return ">99 %" if probability > 0.99 else f"{100 * probability:.0f} %"
 
 
 def folded(hits):

@@ -55,12 +55,14 @@ def test_answers_are_as_described(writable, mode):
         "DELETE /api/v1/items/{id}",
         "GET /api/v1/items/{id}/image",
         "GET /api/v1/items/{id}/file",
+        "GET /api/v1/archive",
         "GET /api/v1/folders",
         "GET /api/v1/items/{id}/similar",
         "POST /api/v1/search",
         "POST /api/v1/encode",
         "GET /api/v1/duplicates",
         "GET /api/v1/report",
+        "GET /api/v1/words",
         "GET /metrics",
     }
 

@@ -10,7 +10,7 @@ from softhash.data import scenes
 from softhash.data.image_set import ImageSet
 from softhash.index import HammingIndex
 from softhash.index.features import drop_features, keep_features, missing_features
-from softhash.index.local import _features
+from softhash.index.local import _derived
 
 SEARCH = "/api/v1/search"
 FEATURES = {"k": 40, "rescore": "features"}
@@ -75,7 +75,7 @@ def test_an_upload_keeps_its_features_or_at_least_itself(hasher, tmp_path, monke
         keep_features(index)
         index.add(ImageSet.read(tmp_path / "photos"), device="cpu")
         if full:
-            monkeypatch.setattr(_features.Column, "put", no_room)
+            monkeypatch.setattr(_derived.Column, "put", no_room)
         with open_client(index, writable=True, token=TOKEN) as client:
             client.headers["Authorization"] = f"Bearer {TOKEN}"
             answer = client.post("/api/v1/items", files={"image": ("new.png", data)})

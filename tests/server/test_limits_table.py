@@ -100,6 +100,9 @@ def test_a_limit_of_connections_is_kept(address, place):
         ("limits.MAX_LABELS", {"data": {"code": "abc", "where": "|".join(["sky"] * 51)}}),
         ("limits.MAX_TEXT", {"data": {"code": "abc", "label": "a" * 201}}),
         ("limits.MAX_WHERE", {"data": {"code": "abc", "where": "a" * 4_001}}),
+        ("limits.MAX_WORDS", {"data": {"words": "a" * 1_001}}),
+        ("limits.MAX_ADDED", {"data": {"code": "abc", "more": ["sky"] * 21}}),
+        ("limits.MAX_ADDED", {"data": {"code": "abc", "less": ["sky"] * 21}}),
         ("Starlette", {"files": [("a", "b")] * 1_001}),
     ],
 )
@@ -110,6 +113,12 @@ def test_a_limit_of_requests_is_kept(index, place, request_):
 
 def test_a_page_has_a_most_of_items(client):
     is_problem(client.get("/api/v1/items", params={"limit": 501}), *sent("limits.MAX_PAGE"))
+
+
+def test_completions_have_a_most(client):
+    answer = client.get("/api/v1/words", params={"limit": 101})
+    is_problem(answer, *sent("limits.MAX_COMPLETIONS"))
+    is_problem(client.get("/api/v1/words", params={"prefix": "a" * 201}), *sent("limits.MAX_TEXT"))
 
 
 def test_the_name_of_a_folder_has_a_most_of_characters(client):

@@ -1,7 +1,10 @@
 """From a hit to its file: the large view, selecting several, paths and downloads."""
 
+import zipfile
+
 import pytest
 from browsing import CONTRAST, NAMELESS, SMALL
+from live import serving
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = api.expect
@@ -98,6 +101,32 @@ def test_paths_of_several_pictures_are_copied(visit, index):
     assert copied.split("\n") == [index.get(id).file_name for id in wanted]
     page.get_by_role("button", name="Done").click()
     expect(bar).to_be_hidden()
+
+
+def test_files_of_several_pictures_are_downloaded_as_a_zip(visitor, index, drawn):
+    page = visitor.open("#/search?id=3")
+    page.get_by_role("button", name="Select", exact=True).click()
+    save = page.get_by_text("Download zip")
+    expect(save).to_have_attribute("aria-disabled", "true")
+    wanted = visible(page)[1:3]
+    for id in wanted:
+        page.locator(f'.hits [data-id="{id}"] .picture').click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download zip").click()
+    assert download.value.suggested_filename == "pictures.zip"
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert archive.namelist() == [index.get(id).file_name for id in wanted]
+        for name in archive.namelist():
+            assert archive.read(name) == (drawn / name).read_bytes()
+
+
+def test_a_server_without_originals_offers_no_zip(visit, index):
+    with serving(index, originals=False) as (_, client):
+        page = visit(str(client.base_url)).open("#/search?id=3")
+        page.get_by_role("button", name="Select", exact=True).click()
+        expect(page.get_by_role("button", name="Copy paths")).to_be_visible()
+        expect(page.get_by_text("Download zip")).to_be_hidden()
+        page.goto("about:blank")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -145,7 +145,8 @@ def test_a_picture_is_rescored_where_that_is_asked_for(client, index, drawn):
 @pytest.mark.parametrize("query", [{}, {"id": 1, "code": "abc"}])
 def test_a_search_is_for_exactly_one_thing(client, query):
     told = is_problem(client.post("/api/v1/search", data=query), 422, "invalid")
-    assert told["hint"] == "send exactly one of the fields image, id and code, or labels alone"
+    fields = "image, id, code and words"
+    assert told["hint"] == f"send exactly one of the fields {fields}, or labels alone"
     files = {"image": jpeg()}
     twice = client.post("/api/v1/search", files=files, data={"id": 1})
     assert is_problem(twice, 422, "invalid")["detail"] == "2 things to search for"

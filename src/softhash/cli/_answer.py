@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 UNKNOWN = "#8a8a8a"  # the frame of a hit where the query's labels are not known
 SURE = 0.99  # above it a rounded percentage would read as certainty
+MIN_LIKELY = 0.3  # likely labels of a hit that are less probable are not shown,
+MAX_LIKELY = 3  # nor are more than so many
 PIPE_WIDTH = 1000  # a table that is read by a program is not wrapped
 
 
@@ -62,15 +64,13 @@ class Answer:
         return {"query": query, "hits": hits, **found}
 
 
-def build_answer(
-    index: "HammingIndex", result: "SearchResult", picture: Path | None = None
-) -> Answer:
+def build_answer(index: "HammingIndex", result: "SearchResult", *pictures: Path) -> Answer:
     """Collect what is shown with a result while its index is open.
 
     Args:
         index: what was searched.
         result: of the search.
-        picture: the file that was searched for, where it was one.
+        pictures: the files that were searched for, where there were any.
 
     """
     paths = tuple(find_path(index, hit) for hit in result)
@@ -79,6 +79,11 @@ def build_answer(
         return Answer(f"item {item.id}", result, paths, find_path(index, item))
     if result.total is not None:
         return Answer(result.where, result, paths)
+    if result.words:
+        return Answer(", ".join(result.words), result, paths)
+    if len(pictures) > 1:
+        return Answer(" and ".join(map(str, pictures)), result, paths)
+    picture = next(iter(pictures), None)
     return Answer(str(picture or f"code {result.code.hex()}"), result, paths, picture)
 
 
@@ -111,10 +116,34 @@ def percent(probability: float) -> str:
     return f"{'> ' if sure else ''}{100 * min(probability, SURE):.0f} %"
 
 
-def print_table(result: "SearchResult") -> None:
-    """Print the hits on stdout; labels that the query has too are marked with a star.
+def likely_shown(hit: "Hit", result: "SearchResult") -> list[tuple[str, str]]:
+    """Return the likely labels of a hit that are worth showing, with percentages.
 
-    The line above them has the query's likely labels, where there are any.
+    Those that were asked for come first.
+
+    >>> from softhash.index import Hit, SearchResult
+    >>> hit = Hit(1, None, "a.jpg", (), (), likely={"sky": 0.9, "sun": 0.6, "dog": 0.4, "cat": 0.1})
+    >>> likely_shown(hit, SearchResult(b"", words=("dog",)))
+    [('dog', '40 %'), ('sky', '90 %'), ('sun', '60 %')]
+    """
+    asked = {*result.words, *result.more}
+    known = [(name, p) for name, p in hit.likely.items() if p >= MIN_LIKELY]
+    first = sorted(known, key=lambda one: one[0] not in asked)[:MAX_LIKELY]
+    return [(name, percent(p)) for name, p in first]
+
+
+def how_sure(hit: "Hit") -> str:
+    """Return how sure a hit is as a percentage; empty where that is not known."""
+    if hit.sure is None:
+        return ""
+    return "100 %" if hit.sure == 1 else percent(hit.sure)
+
+
+def print_table(result: "SearchResult") -> None:
+    """Print the hits on stdout; given labels that the query has too are marked with a star.
+
+    Likely labels come after given ones, with a question mark and a percentage. The line above the
+    table has the query's likely labels, where there are any.
     """
     from rich import box
     from rich.console import Console
@@ -131,28 +160,43 @@ def print_table(result: "SearchResult") -> None:
     for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("file", overflow="fold", ratio=2)
-    marked = "shared" if result.total is None else "asked for"
-    table.add_column(f"labels (* {marked})", overflow="fold", ratio=3)
+    table.add_column(_labels_header(result), overflow="fold", ratio=3)
     for *cells, hit in zip(*numbers.values(), result, strict=True):
-        table.add_row(*cells, Text(printable(hit.file_name)), _labels(hit))
-    nothing = "nothing is that near" if result.total is None else "no item has these labels"
-    console.print(table if result else "no more items" if result.total else nothing)
+        table.add_row(*cells, Text(printable(hit.file_name)), _labels(hit, result))
+    console.print(table if result else _nothing(result))
+
+
+def _labels_header(result: "SearchResult") -> str:
+    starred = "shared" if result.code else "asked for"
+    likely = ", ? likely" if any(likely_shown(hit, result) for hit in result) else ""
+    return f"labels (* {starred}{likely})"
+
+
+def _nothing(result: "SearchResult") -> str:
+    if result.total is not None:
+        return "no more items" if result.total else "no item matches"
+    return "nothing is that near" if result.code else "no item has these words"
 
 
 def _numbers(result: "SearchResult") -> dict[str, list[str]]:
     """Return the columns of numbers that there are, by name."""
-    columns = {"rank": [str(rank) for rank, _ in enumerate(result, result.first)]}
-    if result.total is None:
-        columns["distance"] = [str(hit.distance) for hit in result]
-    if any(hit.rescored is not None for hit in result):
-        columns["rescored"] = [
-            "" if hit.rescored is None else f"{hit.rescored:.3f}" for hit in result
-        ]
-    return {**columns, "id": [str(hit.id) for hit in result]}
+    columns = {
+        "rank": [str(rank) for rank, _ in enumerate(result, result.first)],
+        "distance": [_shown(hit.distance) for hit in result],
+        "rescored": [_shown(hit.rescored, ".3f") for hit in result],
+        "score": [_shown(hit.score, ".2f") for hit in result],
+        "sure": [how_sure(hit) for hit in result],
+        "id": [str(hit.id) for hit in result],
+    }
+    return {name: cells for name, cells in columns.items() if any(cells)}
 
 
-def _labels(hit: "Hit") -> "Text":
-    """Put the shared labels first, marked."""
+def _shown(value: float | None, digits: str = "") -> str:
+    return "" if value is None else format(value, digits)
+
+
+def _labels(hit: "Hit", result: "SearchResult") -> "Text":
+    """Put the shared labels first, marked, then the other given ones, then likely ones."""
     from rich.text import Text
 
     text = Text()
@@ -160,4 +204,7 @@ def _labels(hit: "Hit") -> "Text":
         text.append(" " if text else "")
         shared = label in hit.shared
         text.append(("*" if shared else "") + printable(label), "bold green" if shared else "dim")
+    for label, probability in likely_shown(hit, result):
+        text.append(" " if text else "")
+        text.append(f"{printable(label)}? {probability}", "italic cyan")
     return text

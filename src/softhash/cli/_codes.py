@@ -35,8 +35,8 @@ def index_codes(
         as_json: whether to print what was done as JSON.
 
     """
+    from softhash.cli._opening import open_or_create
     from softhash.cli._progress import show_progress
-    from softhash.cli.index import open_or_create
     from softhash.data.arrays import read_codes
 
     if not (codes and names and bits):

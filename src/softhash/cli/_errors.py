@@ -23,7 +23,7 @@ HINTS: dict[type[SofthashError], str] = {
     ),
     NoModelError: "give the one that made its codes with -m MODEL, or search by --id or --code",
     NoOutputsError: "give IMAGE, or leave --rescore out",
-    QueryError: "give IMAGE, --id ID or --code HEX, or --label or --where alone",
+    QueryError: "give IMAGE, WORDS, --id ID or --code HEX, or --label or --where alone",
 }
 
 

@@ -1,5 +1,6 @@
-"""The features of an index at the command line: kept, filled in, let go."""
+"""What an index keeps beside its codes, at the command line: kept, filled in, let go."""
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from softhash.cli._output import say, warn
@@ -39,37 +40,72 @@ def choose_features(opened: "HammingIndex", keep: bool | None) -> None:
         features.keep_features(opened)
 
 
-def fill_features(
+def fill_derived(
     opened: "HammingIndex", *, batch_size: int | None, device: str
 ) -> dict[str, dict[str, int]]:
-    """Compute the features that an index should have and does not, and return what was done.
+    """Compute what an index should keep beside its codes and does not; return what was done.
 
     Args:
-        opened: for writing; where it keeps no features, nothing is done.
+        opened: for writing.
         batch_size: pictures at once.
         device: where pictures are encoded.
 
     """
-    from softhash.cli._progress import show_progress
-    from softhash.index import features
+    from softhash.index import facts, features, likely
 
-    if features.kept_features(opened.store) is None:
-        return {}
-    missing = features.missing_features(opened)
-    if missing:
-        say(f"computing the features of {len(missing):,} items, of {len(opened):,}")
     options: dict[str, Any] = {"batch_size": batch_size, "device": device}
+    filled = {}
+    if features.kept_features(opened.store) is not None:
+        missing, without = features.missing_features(opened), "searches rank them by their bits"
+        counts = _fill(opened, "features", features.fill_features, missing, without, **options)
+        filled["features"] = counts
+    if likely.can_keep_likely(opened.store):  # from the features, where they are kept
+        missing, without = likely.missing_likely(opened), "searches by likely labels miss them"
+        counts = _fill(opened, "likely labels", likely.fill_likely, missing, without, **options)
+        filled["likely"] = counts
+    if isinstance(opened.store, facts.FactStore):
+        missing, without = facts.missing_facts(opened), "searches by date or camera miss them"
+        filled["facts"] = _fill(
+            opened, "photo facts", facts.fill_facts, missing, without, verb="reading"
+        )
+    return filled
+
+
+def _fill(
+    opened: "HammingIndex",
+    what: str,
+    fill: Callable[..., int],
+    missing: Sequence[object],
+    without: str,
+    verb: str = "computing",
+    **options: Any,
+) -> dict[str, int]:
+    """Compute what is missing, and print what is done.
+
+    Args:
+        opened: for writing.
+        what: is computed, in words.
+        fill: computes it.
+        missing: the items that have none.
+        without: what it means for an item to have none.
+        verb: what is done.
+        options: those of `fill`.
+
+    """
+    from softhash.cli._progress import show_progress
+
+    if missing:
+        say(f"{verb} the {what} of {len(missing):,} items, of {len(opened):,}")
     try:
-        with show_progress("features", "pictures") as progress:
-            filled = features.fill_features(opened, missing, progress=progress, **options)
+        with show_progress(what, "pictures") as progress:
+            filled = fill(opened, missing, progress=progress, **options)
     except KeyboardInterrupt:
-        say("stopped; codes are complete, and the same command continues with the features")
+        say(f"stopped; codes are complete, and the same command continues with the {what}")
         raise
     left = len(missing) - filled
     if left:
         items = "item has" if left == 1 else "items have"
         warn(
-            f"{left:,} {items} no features, since their files are gone, changed or broken; "
-            "searches rank them by their bits"
+            f"{left:,} {items} no {what}, since their files are gone, changed or broken; {without}"
         )
-    return {"features": {"kept": len(opened) - left, "computed": filled, "missing": left}}
+    return {"kept": len(opened) - left, "computed": filled, "missing": left}

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from softhash.cli._answer import UNKNOWN, Answer, percent
+from softhash.cli._answer import UNKNOWN, Answer, how_sure, likely_shown, percent
 from softhash.cli._thumbnails import small
 from softhash.devices import usable_cores
 from softhash.errors import ImageError
@@ -74,13 +74,15 @@ def hits_page(answer: Answer) -> str:
     result = answer.result
     with ThreadPoolExecutor(usable_cores()) as pool:
         pictures = list(pool.map(_picture, (answer.picture, *answer.paths)))
-    cards = [] if result.total is not None else [_query_card(answer, pictures[0])]
+    cards = [_query_card(answer, pictures[0])] if result.code else []
     for rank, (hit, picture) in enumerate(zip(result, pictures[1:], strict=True), result.first):
         cards.append(_card(answer, hit, rank, picture))
     title, summary = f"Nearest to {answer.title}", f"Hits: {len(result)}; code {result.code.hex()}"
+    if not result.code:
+        title, summary = f"Items with {answer.title}", f"Hits: {len(result)}"
     if result.total is not None:
-        title, summary = f"Items with {answer.title}", f"{len(result):,} of {result.total:,} items"
-    keys = _keys(result) if result.total is None else ""
+        summary = f"{len(result):,} of {result.total:,} items"
+    keys = _keys(result) if result.code else ""
     return PAGE.substitute(title=escape(title), summary=summary, keys=keys, cards="\n".join(cards))
 
 
@@ -97,13 +99,18 @@ def _query_card(answer: Answer, picture: str) -> str:
 
 def _card(answer: Answer, hit: Hit, rank: int, picture: str) -> str:
     labels = sorted(hit.labels, key=lambda one: (one not in hit.shared, one))
+    given = [f"<b>{escape(x)}</b>" if x in hit.shared else escape(x) for x in labels]
+    likely = [
+        f"<i>{escape(name)}? <span>{escape(p)}</span></i>"
+        for name, p in likely_shown(hit, answer.result)
+    ]
     return CARD.substitute(
         frame=answer.frame(hit),
         picture=picture,
         rank=f"{rank}",
         distance=_distance(hit),
         name=escape(hit.file_name),
-        labels=", ".join(f"<b>{escape(x)}</b>" if x in hit.shared else escape(x) for x in labels),
+        labels=", ".join([*given, *likely]),
     )
 
 
@@ -116,8 +123,14 @@ def _likely(result: SearchResult) -> str:
 
 
 def _distance(hit: Hit) -> str:
+    """Return what a hit was ranked by, and how sure it is."""
     rescored = "" if hit.rescored is None else f" ({hit.rescored:.3f})"
-    return "" if hit.distance is None else f"distance {hit.distance}{rescored}"
+    parts = [
+        "" if hit.distance is None else f"distance {hit.distance}{rescored}",
+        "" if hit.score is None else f"score {hit.score:.2f}",
+        f"sure {escape(how_sure(hit))}" if hit.sure is not None else "",
+    ]
+    return ", ".join(part for part in parts if part)
 
 
 def _keys(result: SearchResult) -> str:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from softhash.cli._output import say, warn
 
 if TYPE_CHECKING:
+    from softhash.data.image_set import ImageSet
+    from softhash.index.first_look import FirstLook
     from softhash.model.hasher import Hasher
 
 
@@ -15,12 +17,34 @@ def load_hasher(folder: Path | None, bits: int | None = None) -> "Hasher":
     from softhash.model.default_model import default_model
     from softhash.model.hasher import Hasher
 
-    hasher = Hasher.load(folder or default_model(say))
+    return shorten(Hasher.load(folder or default_model(say)), bits)
+
+
+def shorten(hasher: "Hasher", bits: int | None) -> "Hasher":
+    """Return a hasher of the first bits, or the same one where no number is given."""
     if bits is None:
         return hasher
     short = hasher.shortened(bits)
     warn_of_lengths(hasher, bits)
     return short
+
+
+def first_look(
+    images: "ImageSet", *, batch_size: int | None = None, device: str = "auto"
+) -> "FirstLook":
+    """Fit the shipped model to a collection, and show how far that is.
+
+    Args:
+        images: the collection.
+        batch_size: pictures at once.
+        device: where pictures are encoded.
+
+    """
+    from softhash.cli._progress import show_progress
+    from softhash.index.first_look import look_at
+
+    with show_progress("first look", "pictures") as progress:
+        return look_at(images, say, batch_size=batch_size, device=device, progress=progress)
 
 
 def warn_of_lengths(hasher: "Hasher", *lengths: int) -> None:

@@ -1,9 +1,10 @@
 """``softhash index``: a folder of pictures that can be searched, brought up to date."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +16,8 @@ from softhash.cli._collection import (
     warn_skipped,
 )
 from softhash.cli._indexes import choose_location, find_index
+from softhash.cli._models import first_look
+from softhash.cli._opening import open_or_create
 from softhash.cli._output import print_json, say
 from softhash.cli._verification import verify_index
 from softhash.errors import InputError, UsageError
@@ -22,7 +25,6 @@ from softhash.errors import InputError, UsageError
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
     from softhash.index import HammingIndex, UpdateSummary
-    from softhash.model.hasher import Hasher
 
 
 def index(
@@ -112,13 +114,16 @@ def index(
         location = location or choose_location(images, collection.root)
         sources = choose_sources(location, labels_from)
         collection = label_collection(collection, sources)
-        with open_or_create(location, model, bits) as opened:
+        looked = cache(lambda: first_look(collection, batch_size=batch_size, device=device))
+        with open_or_create(location, model, bits, fit=lambda: looked().hasher) as opened:
             _features.choose_features(opened, features)
-            summary = _update(
-                opened, collection, force, keep_missing, drop_uploads, batch_size, device
-            )
+            look = looked() if looked.cache_info().currsize else None  # at a new index
+            known = {"features": look.features} if look else {}
+            options = {"batch_size": batch_size, "device": device, **known}
+            summary = _update(opened, collection, force, keep_missing, drop_uploads, options)
+            summary = replace(summary, seconds=summary.seconds + (look.seconds if look else 0))
             remember_sources(location, sources)
-            filled = _features.fill_features(opened, batch_size=batch_size, device=device)
+            filled = _features.fill_derived(opened, batch_size=batch_size, device=device)
             _report(summary, filled, collection.skipped, opened.store.location, as_json)
 
 
@@ -140,88 +145,13 @@ def _read(images: str, format: str | None, *, force: bool) -> "ImageSet":
     return read_collection(images, format)
 
 
-@contextmanager
-def open_or_create(
-    location: str, model: Path | None, bits: int | None = None, *, of_codes: bool = False
-) -> "Iterator[HammingIndex]":
-    """Open an index for writing, or make a new one.
-
-    Args:
-        location: of the index.
-        model: folder of the model for a new index; the shipped one by default.
-        bits: length of the codes; the model's by default.
-        of_codes: whether codes exist already, and a model is not needed.
-
-    """
-    from softhash.cli._models import load_hasher
-    from softhash.index import HammingIndex
-
-    hasher = load_hasher(model, bits) if model else None
-    if hasher and not of_codes:
-        _check_takes_pictures(hasher)
-    if exists(location):
-        opened = _open(location, hasher, bits)
-    elif hasher is None and of_codes:
-        opened = HammingIndex.create(location, bits=bits)
-    else:
-        opened = HammingIndex.create(location, hasher or load_hasher(None, bits))
-    with opened:
-        interrupted = opened.store.meta.model and not opened.store.model_folder.exists()
-        if interrupted and not of_codes:  # before the model was kept
-            opened.keep_model(hasher or load_hasher(None, opened.bits))
-        yield opened
-
-
-def _open(location: str, hasher: "Hasher | None", bits: int | None) -> "HammingIndex":
-    """Open an index for writing, unless its codes are of another length than asked for."""
-    from softhash.index import HammingIndex
-
-    opened = HammingIndex.open(location, writable=True)
-    try:
-        if bits not in (None, opened.bits):
-            raise InputError(
-                f"{opened.store.location} holds codes of {opened.bits} bits, not of {bits}",
-                f"leave --bits out, or make a new index of {bits} bits with another -o",
-            )
-        return HammingIndex(opened.store, hasher)
-    except BaseException:
-        opened.close()
-        raise
-
-
-def exists(location: str) -> bool:
-    """Return whether there is something to open; a new index may be made in an empty folder."""
-    from softhash.errors import IndexDamagedError
-    from softhash.index import HammingIndex
-
-    if "://" not in location:
-        path = Path(location)
-        return path.exists() and not (path.is_dir() and not any(path.iterdir()))
-    try:
-        HammingIndex.open(location).close()
-    except IndexDamagedError:  # which opening it again will report
-        return True
-    except InputError:
-        return False
-    return True
-
-
-def _check_takes_pictures(hasher: "Hasher") -> None:
-    if hasher.backbone is None:
-        raise InputError(
-            "this model hashes features, not pictures",
-            "make codes with Hasher.encode in Python, and give them with --codes",
-        )
-
-
 def _update(
     opened: "HammingIndex",
     collection: "ImageSet",
     force: bool,
     keep_missing: bool,
     drop_uploads: bool,
-    batch_size: int | None,
-    device: str,
+    options: dict[str, Any],
 ) -> "UpdateSummary":
     from softhash.cli._progress import show_progress
     from softhash.index import changes
@@ -237,9 +167,8 @@ def _update(
                 plan=plan,
                 force=force,
                 keep_missing=keep_missing,
-                batch_size=batch_size,
-                device=device,
                 progress=progress,
+                **options,
             )
     except KeyboardInterrupt:
         say(

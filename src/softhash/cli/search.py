@@ -1,5 +1,7 @@
-"""``softhash search``: the pictures of an index that are nearest to one."""
+"""``softhash search``: the pictures of an index that are like others, or show what words say."""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,12 +26,23 @@ def search(
             "one by default.",
         ),
     ] = None,
-    picture: Annotated[
-        Path | None, typer.Argument(metavar="[IMAGE]", help="The picture to search for.")
+    things: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[IMAGE|WORDS]...",
+            help="A picture to search for, or several; or words, such as 'dogs on the beach'.",
+        ),
     ] = None,
     id: Annotated[int | None, typer.Option("--id", help="An item of the index instead.")] = None,
     code: Annotated[
         str | None, typer.Option(metavar="HEX", help="A code in hexadecimal instead.")
+    ] = None,
+    more: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORDS", help="Beside IMAGE or --id: rather pictures with these."),
+    ] = None,
+    less: Annotated[
+        list[str] | None, typer.Option(metavar="WORDS", help="Rather pictures without these.")
     ] = None,
     k: Annotated[int, typer.Option("-k", "--limit", help="How many hits.", min=1)] = 10,
     offset: Annotated[int, typer.Option(help="Hits to skip.", min=0)] = 0,
@@ -44,6 +57,32 @@ def search(
         typer.Option(
             metavar="LOGIC",
             help="Only items that this keeps: 'dog & (beach | \"old town\") & !person'.",
+        ),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Only photographs of 2024, 2024-05 or 2024-05-17 on."),
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Only photographs taken earlier.")
+    ] = None,
+    folder: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only files in this folder, or one below it."),
+    ] = None,
+    camera: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only cameras with this in their name.")
+    ] = None,
+    given_only: Annotated[
+        bool, typer.Option("--given-only", help="Filter by given labels, not by likely ones too.")
+    ] = False,
+    at_least: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            min=0,
+            max=1,
+            help="Only hits that share a label with IMAGE with this probability.",
         ),
     ] = None,
     max_distance: Annotated[
@@ -72,7 +111,7 @@ def search(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
 ) -> None:
-    """Find the pictures nearest to a picture, to an item or to a code, or those with labels."""
+    """Find pictures like others, like an item or a code, or by words, labels, dates and folders."""
     from softhash.cli._answer import build_answer
     from softhash.cli._indexes import find_index
     from softhash.files import check_free
@@ -81,14 +120,25 @@ def search(
         check_free(html, force=force)
     if where is not None:
         _check_expression(where)
+    pictures, words = split_arguments(things or [])
     options: dict[str, Any] = {
         "k": k, "offset": offset, "labels": labels or [], "not_labels": not_labels or [],
         "where": where, "max_distance": max_distance,
-    } | ({"rescore": rescore} if rescore else {})  # fmt: skip
+    }  # fmt: skip
+    further = {
+        "words": words, "more": more, "less": less, "given_only": given_only, "at_least": at_least,
+        "rescore": rescore,
+    }  # fmt: skip
+    options |= {
+        name: value for name, value in further.items() if value not in (None, False, "", [])
+    }
+    photo = {"after": after, "before": before, "folder": folder, "camera": camera}
+    options |= {name: value for name, value in photo.items() if value is not None}
     with _open(find_index(location), model) as index:
         # First bits that choose candidates pay off from the second search on, and this is one.
-        result = index.search(picture, id=id, code=code, exact=True, **options)
-        answer = build_answer(index, result, picture)
+        target = pictures if len(pictures) > 1 else next(iter(pictures), None)
+        result = index.search(target, id=id, code=code, exact=True, **options)
+        answer = build_answer(index, result, *pictures)
         settings = {
             "index": index.store.location,
             "bits": index.bits,
@@ -103,6 +153,24 @@ def search(
         _print_paths(answer, "\0" if null else "\n")
     elif not html:
         _print(answer, thumbnails)
+
+
+def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """Return the arguments that are pictures, or look like their paths, and those that are words.
+
+    >>> pictures, words = split_arguments(["holiday/dog.jpg", "old town", "cat.PNG"])
+    >>> len(pictures), words
+    (2, ['old town'])
+    """
+    from softhash.data.names import IMAGE_SUFFIXES
+
+    def is_picture(text: str) -> bool:
+        path = Path(text)
+        is_named_so = "/" in text or os.sep in text or path.suffix.lower() in IMAGE_SUFFIXES
+        return is_named_so or path.is_file()
+
+    pictures = [Path(text) for text in given if is_picture(text)]
+    return pictures, [text for text in given if not is_picture(text)]
 
 
 def _open(location: str, model: Path | None) -> "HammingIndex":
@@ -139,7 +207,6 @@ def _write_page(path: Path, answer: "Answer", *, force: bool) -> None:
 
 
 def _print_paths(answer: "Answer", end: str) -> None:
-    import os
     import sys
 
     for path in answer.paths:
@@ -150,7 +217,6 @@ def _print_paths(answer: "Answer", end: str) -> None:
 
 
 def _print(answer: "Answer", thumbnails: bool | None) -> None:
-    import os
     import sys
 
     from softhash.cli._answer import print_table

@@ -3,8 +3,7 @@
 import os
 import signal
 import sys
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +15,7 @@ from softhash.errors import InputError
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
     from softhash.index import HammingIndex
+    from softhash.index.encoding import KnownFeatures
 
 MOST = 2000  # pictures: about a minute on two cores
 ENDING = ("SIGTERM", "SIGHUP")  # signals that end a command, beside Ctrl-C
@@ -33,7 +33,7 @@ def try_folder(
     import tempfile
 
     from softhash.cli._collection import read_collection
-    from softhash.cli._models import load_hasher
+    from softhash.cli._models import first_look
     from softhash.index import HammingIndex
     from softhash.server.start import check_extra
 
@@ -41,40 +41,14 @@ def try_folder(
     _end_as_ctrl_c_does()
     chosen = _choose(read_collection(images), count)
     with tempfile.TemporaryDirectory(prefix="softhash-try-", ignore_cleanup_errors=True) as folder:
-        with HammingIndex.create(Path(folder) / "index", load_hasher(None)) as index:
-            _fill(index, chosen)
+        look = first_look(chosen)
+        with HammingIndex.create(Path(folder) / "index", look.hasher) as index:
+            _fill(index, chosen, look.features)
             ended = _serve(index, port, browser=browser and can_open_browser())
         say(f"the index is removed; `softhash index {images}` makes one that is kept")
     if not ended:  # Python would wait for threads that still decode, and they cannot be stopped
         sys.stderr.flush()
         os._exit(0)
-
-
-def choose_evenly(file_names: Sequence[str], count: int) -> list[int]:
-    """Return positions of so many files, about as many of every folder.
-
-    A folder with fewer than its share is taken whole, and the others share what it leaves. Within a
-    folder, files are taken at equal steps.
-
-    Args:
-        file_names: with `/` between their parts.
-        count: how many at most.
-
-    >>> choose_evenly(["a/1", "a/2", "a/3", "a/4", "b/1"], 3)
-    [0, 2, 4]
-
-    """
-    folders = defaultdict(list)
-    for position, name in enumerate(file_names):
-        folders[name.rpartition("/")[0]].append(position)
-    chosen, left = list[int](), min(count, len(file_names))
-    smallest_first = sorted(folders.values(), key=len)
-    for done, positions in enumerate(smallest_first):
-        # Rounded down, so that the last and largest folders make up for it.
-        share = min(len(positions), left // (len(smallest_first) - done))
-        chosen += [positions[i * len(positions) // share] for i in range(share)]
-        left -= share
-    return sorted(chosen)
 
 
 def can_open_browser(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> bool:
@@ -92,6 +66,8 @@ def can_open_browser(environ: Mapping[str, str] = os.environ, platform: str = sy
 
 
 def _choose(images: "ImageSet", count: int) -> "ImageSet":
+    from softhash.index.first_look import choose_evenly
+
     if len(images) <= count:
         return images
     chosen = images.select(choose_evenly(images.file_names, count))
@@ -103,12 +79,12 @@ def _choose(images: "ImageSet", count: int) -> "ImageSet":
     return chosen
 
 
-def _fill(index: "HammingIndex", images: "ImageSet") -> None:
+def _fill(index: "HammingIndex", images: "ImageSet", features: "KnownFeatures") -> None:
     from softhash.cli._collection import warn_skipped
     from softhash.cli._progress import show_progress
 
     with show_progress("encoding", "pictures") as progress:
-        summary = index.update(images, progress=progress)
+        summary = index.update(images, features=features, progress=progress)
     warn_skipped(summary.broken, images.skipped)
     if not len(index):
         raise InputError(f"none of the {len(images):,} pictures can be read", "give another folder")

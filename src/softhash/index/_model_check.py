@@ -1,8 +1,8 @@
-"""Whether a model is the one that made the codes of an index."""
+"""The model that made the codes of an index, and whether another is the same."""
 
 from typing import TYPE_CHECKING
 
-from softhash.errors import ModelMismatchError
+from softhash.errors import ModelMismatchError, NoModelError
 from softhash.index.store import Store
 
 if TYPE_CHECKING:
@@ -19,3 +19,17 @@ def check_model(store: Store, hasher: "Hasher") -> None:
             f"{hasher.identity[:12]}…)",
             "use that model, or make a new index",
         )
+
+
+def load_model(store: Store) -> "Hasher":
+    """Load the model kept with an index, or raise NoModelError."""
+    from softhash.model.hasher import Hasher
+
+    if not store.model_folder.exists():
+        raise NoModelError(
+            f"{store.location} has no model to encode pictures with",
+            "open it with the hasher that made its codes, or search by id or code",
+        )
+    hasher = Hasher.load(store.model_folder)
+    check_model(store, hasher)
+    return hasher

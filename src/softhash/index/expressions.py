@@ -16,7 +16,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from softhash.errors import ExpressionError
-from softhash.index.where import NAME, OPERATORS, And, Label, Not, Or, Where
+from softhash.index.criteria import NAME, OPERATORS
+from softhash.index.where import And, Label, Not, Or, Where
 
 MAX_LENGTH = 10_000  # characters
 MAX_DEPTH = 32  # parentheses and nots within each other
@@ -47,7 +48,10 @@ def parse_where(text: str) -> Where:
 
 
 def build_where(
-    any_of: Sequence[str] = (), none_of: Sequence[str] = (), where: str | Where | None = None
+    any_of: Sequence[str] = (),
+    none_of: Sequence[str] = (),
+    where: str | Where | None = None,
+    others: Sequence[Where] = (),
 ) -> Where:
     """Build one tree of all that items are filtered by.
 
@@ -58,12 +62,13 @@ def build_where(
         any_of: labels of which items have at least one; none for any item.
         none_of: labels that items do not have.
         where: an expression, as text or as a tree.
+        others: what items are asked for beside labels.
 
     """
     terms = [] if where is None else [parse_where(where) if isinstance(where, str) else where]
     if any_of:
         terms.append(Or(tuple(map(Label, any_of))) if len(any_of) > 1 else Label(any_of[0]))
-    terms += [Not(Label(name)) for name in none_of]
+    terms += [*(Not(Label(name)) for name in none_of), *others]
     return terms[0] if len(terms) == 1 else And(tuple(terms))
 
 

@@ -5,28 +5,20 @@ what is missing. Whether a store can keep them is up to the store: a folder can,
 """
 
 from collections.abc import Iterable, Sequence
-from contextlib import closing
-from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Unpack, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from softhash.data.image_set import ImageSet
 from softhash.errors import NoFeaturesError, UsageError
 from softhash.hamming.cosine import Rows
-from softhash.index.entries import file_status, read_entry
+from softhash.index._derived import Floats, compute_features, missing_items
 from softhash.index.items import Entry, Item
 from softhash.index.store import Store
 
 if TYPE_CHECKING:
     from softhash.index.hamming_index import HammingIndex
     from softhash.model.encoding import EncodeOptions
-
-LOOKED_UP_AT_ONCE = 4096  # items
-
-Floats = npt.NDArray[np.floating]
 
 
 class FoundRows(NamedTuple):
@@ -62,6 +54,9 @@ class KeptFeatures(Protocol):
 
     def get(self, items: Sequence[tuple[int, Entry]]) -> FoundRows:
         """Read the rows of items as they are now; those that are missing are left out."""
+
+    def missing(self, items: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
+        """Return those of some items whose rows are missing."""
 
     def compact(self, items: int, ids: Iterable[int]) -> None:
         """Give back the room that rows of removed items take, where that is much.
@@ -139,12 +134,7 @@ def item_features(store: Store, item: Item) -> Floats:
 
 def missing_features(index: "HammingIndex") -> list[tuple[int, Entry]]:
     """Return the items whose features are not kept."""
-    kept, entries = need_features(index.store), index.store.scan()
-    missing: list[tuple[int, Entry]] = []
-    while some := list(islice(entries, LOOKED_UP_AT_ONCE)):
-        there = set(kept.get(some).places.tolist())
-        missing += [one for place, one in enumerate(some) if place not in there]
-    return missing
+    return missing_items(need_features(index.store), index.store)
 
 
 def fill_features(
@@ -163,31 +153,10 @@ def fill_features(
         options: those of `Hasher.encode`.
 
     """
-    kept, root = need_features(index.store), index.root
+    kept, filled = need_features(index.store), 0
     asked = missing_features(index) if missing is None else missing
     kept.compact(len(index), (id for id, _ in index.store.scan()))
-    if root is None:
-        return 0
-    there = [
-        (id, one)
-        for id, one in asked
-        if one.sha256 and file_status(root / one.file_name) == (one.size, one.modified)
-    ]
-    if not there:
-        return 0
-    names = tuple(one.file_name for _, one in there)
-    images = ImageSet(root, names, np.zeros((len(names), 0), np.uint8), ())
-    filled = 0
-    with closing(index.hasher.stream(images, kind="features", **options)) as parts:
-        for part in parts:
-            some = [there[i] for i in part.positions]
-            contents = [_content(root / one.file_name, one) for _, one in some]
-            kept.put([id for id, _ in some], contents, part.values)
-            filled += sum(map(bool, contents))
+    for items, contents, features in compute_features(index, asked, **options):
+        kept.put([id for id, _ in items], contents, features)
+        filled += sum(map(bool, contents))
     return filled
-
-
-def _content(path: Path, entry: Entry) -> str:
-    """Return the SHA-256 of a file that is as its entry has it, "" of any other."""
-    now = read_entry(path, entry.file_name, (), (entry.size, entry.modified))
-    return now.sha256 if now.sha256 == entry.sha256 else ""

@@ -14,21 +14,27 @@ import numpy.typing as npt
 
 from softhash.codes import Codes
 from softhash.data.loading import Broken
-from softhash.errors import InputError, NoModelError, UsageError
+from softhash.errors import UsageError
 from softhash.index import changes
-from softhash.index._model_check import check_model
+from softhash.index._model_check import check_model, load_model
+from softhash.index.criteria import PhotoOptions, photo_criteria
 from softhash.index.expressions import build_where
 from softhash.index.items import Entry, Hit, Item
+from softhash.index.pictures import find_labels
+from softhash.index.query import Window
 from softhash.index.registry import choose_store
-from softhash.index.retrieval import Window
-from softhash.index.search import SearchResult, Target, find_labels, run_search
+from softhash.index.result import SearchResult
+from softhash.index.root import find_path, set_root
+from softhash.index.search import Filter, run_search
 from softhash.index.stages import kept_lengths
 from softhash.index.store import Meta, Store
+from softhash.index.target import Target, Words
 from softhash.index.update import UpdateSummary, add_images, apply_plan, check_plan
-from softhash.index.where import Where
+from softhash.index.where import LIKELY, Where
 
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
+    from softhash.index.encoding import KnownFeatures
     from softhash.model.encoding import EncodeOptions
     from softhash.model.hasher import Hasher
     from softhash.model.inputs import Item as Picture
@@ -64,8 +70,7 @@ class HammingIndex:
 
         Args:
             location: a folder that is not there yet, or `milvus://host:port/collection`.
-            hasher: what will encode its pictures; it is kept with the index, so that a search by
-                picture needs nothing else.
+            hasher: what will encode its pictures, and the index keeps for searches by picture.
             bits: length of the codes, for an index of codes from elsewhere, without a hasher.
             keep_model: whether to keep the hasher with the index.
 
@@ -139,17 +144,7 @@ class HammingIndex:
     def hasher(self) -> "Hasher":
         """The model, loaded when it is first needed."""
         if self._hasher is None:
-            from softhash.model.hasher import Hasher
-
-            folder = self.store.model_folder
-            if not folder.exists():
-                raise NoModelError(
-                    f"{self.store.location} has no model to encode pictures with",
-                    "open it with the hasher that made its codes, or search by id or code",
-                )
-            hasher = Hasher.load(folder)
-            check_model(self.store, hasher)
-            self._hasher = hasher
+            self._hasher = load_model(self.store)
         return self._hasher
 
     @property
@@ -186,6 +181,7 @@ class HammingIndex:
         force: bool = False,
         keep_missing: bool = False,
         drop_uploads: bool = False,
+        features: "KnownFeatures | None" = None,
         **options: Unpack["EncodeOptions"],
     ) -> UpdateSummary:
         """Make the index hold a collection as it is now, and encode only what is new or changed.
@@ -200,23 +196,17 @@ class HammingIndex:
             keep_missing: do not remove items whose files are gone.
             drop_uploads: let what clients uploaded go: labels become the collection's, and items
                 that it does not list are removed; files stay. Nothing for a `plan` that is given.
+            features: of pictures, by position, that are known; see `softhash.index.first_look`.
             options: those of `Hasher.encode`.
 
         """
         plan = plan or changes.plan(self.store.scan(), images, drop_uploads=drop_uploads)
         check_plan(self, images, plan, force=force, keep_missing=keep_missing)
-        return apply_plan(self, plan, keep_missing=keep_missing, **options)
+        return apply_plan(self, plan, keep_missing=keep_missing, features=features or {}, **options)
 
     def set_root(self, root: Path) -> None:
         """Set the folder of the pictures, or check that it is the one that the index has."""
-        given = str(root.resolve())
-        if not self.store.meta.root:
-            self.store.set_root(given)
-        elif self.store.meta.root != given:
-            raise InputError(
-                f"{self.store.location} holds pictures of {self.store.meta.root}, not of {given}",
-                "make an index for each folder, or index a folder above both",
-            )
+        set_root(self.store, root)
 
     def add_codes(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
         """Add codes that exist already, with what is to be kept of them; return their ids."""
@@ -236,21 +226,19 @@ class HammingIndex:
 
     def path(self, item: Item | Hit) -> Path:
         """Return where an item's picture is; never outside the index's root."""
-        if self.root is None:
-            raise InputError(f"{self.store.location} holds codes only, no pictures")
-        found = (self.root / item.file_name).resolve()
-        if not found.is_relative_to(self.root.resolve()):
-            raise InputError(f"{item.file_name} leads out of {self.root}")
-        return found
+        return find_path(self.store, item)
 
     def search(
         self,
-        picture: "Picture | None" = None,
+        picture: "Picture | Sequence[Picture] | None" = None,
         *,
         id: int | None = None,
         code: bytes | str | Codes | None = None,
         outputs: npt.ArrayLike | None = None,
         features: npt.ArrayLike | None = None,
+        words: Words = (),
+        more: Words = (),
+        less: Words = (),
         query_labels: Sequence[str] | None = None,
         k: int = 10,
         offset: int = 0,
@@ -258,21 +246,30 @@ class HammingIndex:
         labels: Sequence[str] = (),
         not_labels: Sequence[str] = (),
         where: str | Where | None = None,
+        given_only: bool = False,
+        likely_from: float = LIKELY,
+        at_least: float | None = None,
         rescore: bool | str = False,
         exact: bool = False,
+        **photo: Unpack[PhotoOptions],
     ) -> SearchResult:
-        """Find the items nearest to a picture, to an item, to a code or to outputs.
+        """Find the items nearest to a picture, an item, a code or outputs, or items by words.
 
-        Labels alone list all items that have them, in id order, without distances.
+        Filters alone list all items that they keep, in id order, without distances.
 
         Args:
-            picture: a path, the bytes of a file, a PIL image or a uint8 array (h, w, 3).
+            picture: a path, the bytes of a file, a PIL image or a uint8 array (h, w, 3); or a list
+                of these, whose outputs are averaged and rescored by bits.
             id: an item, which is then not among the hits.
             code: packed bytes, or the same in hexadecimal.
             outputs: the real-valued u (bits,) of a picture, as `Hasher.outputs` returns them.
             features: of the same picture, to rescore `outputs` by.
-            query_labels: the query's labels; those of the item, or of a file of the index with
-                the picture's content, by default.
+            words: what should be in the hits, such as "dogs on the beach": they are ranked by how
+                many of the words one expects in each; see `softhash.index.vocabulary`.
+            more: words that move items up, beside a picture, an item or a code; the score of a hit
+                is (1 − 2·distance/bits) + Σ p(more) − Σ p(less); see `softhash.index.ranking`.
+            less: words that move items down.
+            query_labels: the query's; those of its item, or of a file with its content, by default.
             k: how many hits.
             offset: hits to skip, for the next page.
             max_distance: leave out what is further away, by Hamming distance.
@@ -280,15 +277,21 @@ class HammingIndex:
             not_labels: leave out items that have any of these.
             where: leave out items that this label logic does not keep, such as
                 `dog & (beach | "old town") & !person`; see `softhash.index.expressions`.
+            given_only: whether filters use given labels alone, and not likely ones too.
+            likely_from: the probability from which on a likely label counts.
+            at_least: leave out what is less sure, of the first 1,000; there may be no hits left.
             rescore: rank the nearest again: by "bits" (or True), how sure each bit of a picture or
                 of its outputs is, or by "features", those of a picture or an item, where the index
                 keeps them; see `softhash.hamming.asymmetric` and `softhash.index.features`.
             exact: compare all bits of all codes, where the first bits would choose candidates: in
                 large indexes whose model was trained for that; see `softhash.index.stages`.
+            photo: `after`, `before`, `folder` and `camera`; see `softhash.index.criteria`.
 
         """
-        target = Target(picture, id, code, outputs, features)
-        asked = target, Window(k, offset, max_distance), build_where(labels, not_labels, where)
+        target = Target(picture, id, code, outputs, features, words, more, less)
+        logic = build_where(labels, not_labels, where, photo_criteria(**photo))
+        kept = Filter(logic, given_only, likely_from, at_least)
+        asked = target, Window(k, offset, max_distance), kept
         return run_search(self, *asked, labels=query_labels, rescore=rescore, exact=exact)
 
     def find_labels(self, picture: "Picture") -> tuple[str, ...]:

@@ -1,137 +1,69 @@
-"""From a picture, an item or a code to a search result."""
+"""From what is asked for to a search result; what can be wrong is checked first."""
 
-import hashlib
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from softhash.codes import Codes, code_bytes, pack
-from softhash.errors import InputError, NoOutputsError, QueryError, UsageError, unknown_name
+from softhash.errors import UsageError, unknown_name
 from softhash.hamming.rescoring import BITS, FEATURES, choose_rescoring
-from softhash.index.features import item_features, need_features
-from softhash.index.items import Hit, Item
-from softhash.index.pictures import encode_picture
-from softhash.index.retrieval import Query, Window, find_hits, list_hits
+from softhash.index.features import need_features
+from softhash.index.likely import kept_likely
+from softhash.index.query import Window
+from softhash.index.result import SearchResult
+from softhash.index.retrieval import find_hits, list_hits
 from softhash.index.stages import may_search_in_two_stages
 from softhash.index.store import Store
-from softhash.index.where import EVERYTHING, Label, Where, literals
+from softhash.index.sure import check_can_be_sure
+from softhash.index.target import Target, build_query
+from softhash.index.where import (
+    EVERYTHING,
+    LIKELY,
+    Label,
+    Likely,
+    Where,
+    leaves,
+    literals,
+    with_likely,
+)
 
 if TYPE_CHECKING:
     from softhash.index.hamming_index import HammingIndex
-    from softhash.model.inputs import Item as Picture
 
 
-@dataclass(frozen=True, repr=False)
-class SearchResult(Sequence[Hit]):
-    r"""What was searched for and what was found: a sequence of hits, the nearest first.
-
-    Where labels alone were asked for, there is no code, and hits are in id order.
-
-    >>> result = SearchResult(b"\x0f", hits=(Hit(7, 2, "a.jpg", (), ()),))
-    >>> result, len(result), result[0].file_name
-    (SearchResult(1 hit, code 0f), 1, 'a.jpg')
+class Filter(NamedTuple):
+    """Which items count, and which hits.
 
     Attributes:
-        code: the query's code, in packed bytes.
-        labels: the query's labels; empty where they are not known.
-        likely: labels that the model finds likely for the query's picture, with probabilities, the
-            most probable first; empty for an id or a code.
-        hits: in (distance, id) order, or in the order they were rescored to.
-        first: rank of the first hit, 1 unless some were skipped.
-        itself: the item that was searched for, which is not among the hits.
-        where: the label logic that hits were filtered by, as text; empty where all items count.
-        total: where labels alone were asked for, how many items they keep in all, else None.
+        where: label logic, as it was asked for.
+        given_only: whether likely labels do not count.
+        likely_from: the probability from which on they do, where the index keeps them.
+        at_least: leave out hits that are less sure; None for none.
 
     """
 
-    code: bytes
-    labels: tuple[str, ...] = ()
-    likely: Mapping[str, float] = field(default_factory=dict)
-    hits: tuple[Hit, ...] = ()
-    first: int = 1
-    itself: Item | None = None
-    where: str = ""
-    total: int | None = None
+    where: Where = EVERYTHING
+    given_only: bool = False
+    likely_from: float = LIKELY
+    at_least: float | None = None
 
-    def __len__(self) -> int:
-        return len(self.hits)
+    def check(self) -> None:
+        """Raise unless probabilities are probabilities."""
+        for name in ("likely_from", "at_least"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise UsageError(f"{name} is {value}", "give a probability, from 0 to 1")
 
-    def __iter__(self) -> Iterator[Hit]:
-        return iter(self.hits)
-
-    @overload
-    def __getitem__(self, place: int) -> Hit: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Hit, ...]: ...
-    def __getitem__(self, place: int | slice) -> Hit | tuple[Hit, ...]:
-        return self.hits[place]
-
-    def __repr__(self) -> str:
-        noun = "hit" if len(self) == 1 else "hits"
-        if self.total is not None:
-            return f"SearchResult({len(self)} of {self.total:,} {noun}, where {self.where})"
-        return f"SearchResult({len(self)} {noun}, code {self.code.hex()})"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; what there is not, as `likely`, `where` or `total`, is left out."""
-        query: dict[str, Any] = {"code": self.code.hex(), "labels": list(self.labels)}
-        query |= {"likely": dict(self.likely)} if self.likely else {}
-        query |= {"where": self.where} if self.where else {}
-        total = {} if self.total is None else {"total": self.total}
-        return {"query": query, "hits": [hit.as_dict() for hit in self.hits], **total}
-
-
-class Target(NamedTuple):
-    """What is searched for, as it was given: exactly one of these, or nothing but labels.
-
-    Attributes:
-        picture: a path, bytes, a PIL image or an array.
-        id: an item of the index.
-        code: packed bytes, or the same in hexadecimal.
-        outputs: the real-valued u (bits,).
-        features: those of the picture that the outputs are of; never alone.
-
-    """
-
-    picture: "Picture | None" = None
-    id: int | None = None
-    code: bytes | str | Codes | None = None
-    outputs: npt.ArrayLike | None = None
-    features: npt.ArrayLike | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing at all is given."""
-        return all(value is None for value in self)
-
-    def check(self, rescore: str) -> None:
-        """Raise unless one thing is given, which can be rescored where that is asked for."""
-        given = [name for name in self._fields[:4] if getattr(self, name) is not None]
-        if len(given) != 1:
-            count = f"{len(given)} things" if given else "nothing"
-            hint = "give exactly one of picture, id, code and outputs, or labels alone"
-            raise QueryError(f"{count} to search for", hint)
-        if rescore == BITS and given[0] in ("id", "code"):
-            raise _not_rescored(f"this {given[0]} has no real-valued outputs")
-        if rescore == FEATURES and given[0] in ("code", "outputs") and self.features is None:
-            raise _not_rescored(f"this {given[0]} comes without features")
-
-
-def _not_rescored(why: str) -> NoOutputsError:
-    hint = "search with the picture itself, or leave rescore out"
-    return NoOutputsError(f"{why} to rescore by", hint)
+    def expand(self, store: Store) -> Where:
+        """Return the label logic with likely labels, where they count and are kept."""
+        if self.given_only or kept_likely(store) is None:
+            return self.where
+        return with_likely(self.where, self.likely_from)
 
 
 def run_search(
     index: "HammingIndex",
     target: Target,
     window: Window,
-    where: Where,
+    kept: Filter,
     *,
     labels: Sequence[str] | None = None,
     rescore: bool | str = False,
@@ -143,49 +75,68 @@ def run_search(
         index: what is searched.
         target: what is searched for.
         window: the part of the ranking that is wanted.
-        where: the items that count.
+        kept: the items and hits that count.
         labels: the target's labels; None to look them up in the index.
         rescore: what to rank the nearest again by: "bits", which True means, or "features".
         exact: whether all codes are compared in full. Rescoring by bits takes so many of the
             nearest that they always are.
 
     """
-    way = choose_rescoring(rescore)
+    store, way = index.store, choose_rescoring(rescore)
     window.check()
-    if target.is_empty and where != EVERYTHING:
-        return _list(index.store, window, where, rescore=way)
+    kept.check()
+    if target.is_empty and kept.where != EVERYTHING:
+        return _list(store, window, kept, rescore=way)
     target.check(way)
-    check_labels(index.store, where)
+    if len(target.words):
+        _check_without_distances("words", window, kept)
+    where, asked = kept.expand(store), target.find_words(store)
+    check_labels(store, where)
+    if kept.at_least is not None:
+        alone = target.outputs is not None and target.features is None
+        check_can_be_sure(store, by_code=target.code is not None or alone)
     if way == FEATURES:
-        need_features(index.store)
-    query = build_query(index, target, labels)
-    if way == FEATURES and query.itself is not None:
-        query = query._replace(features=item_features(index.store, query.itself))
-    in_full = exact or way == BITS or not may_search_in_two_stages(index)
-    query = query._replace(exact=in_full)
-    hits = find_hits(index.store, query, window, where, rescore=way)
+        need_features(store)
+    query = build_query(index, target, labels, way)
+    in_full = exact or query.rescore == BITS or not may_search_in_two_stages(index)
+    query = query._replace(exact=in_full, asked=asked)
+    hits = find_hits(store, query, window, where, kept.at_least)
     known = query.code, query.labels, query.likely
-    return SearchResult(*known, hits, window.offset + 1, query.itself, str(where))
+    first, shown = window.offset + 1, str(kept.where)
+    return SearchResult(*known, hits, first, query.itself, shown, None, *asked)
 
 
-def _list(store: Store, window: Window, where: Where, *, rescore: str) -> SearchResult:
+def _list(store: Store, window: Window, kept: Filter, *, rescore: str) -> SearchResult:
     """Answer a search by labels alone."""
-    if rescore or window.radius is not None:
-        what = "rescoring" if rescore else "a largest distance"
-        hint = "search for a picture, an item or a code, or leave it out"
-        raise UsageError(f"{what} means nothing for labels alone", hint)
+    _check_without_distances("labels", window, kept, rescore)
+    where = kept.expand(store)
     check_labels(store, where)
     hits, (total,) = list_hits(store, window, where), store.count(where)
-    return SearchResult(b"", hits=hits, first=window.offset + 1, where=str(where), total=total)
+    first, shown = window.offset + 1, str(kept.where)
+    return SearchResult(b"", hits=hits, first=first, where=shown, total=total)
+
+
+def _check_without_distances(what: str, window: Window, kept: Filter, rescore: str = "") -> None:
+    """Raise UsageError for what only a search by distance has."""
+    wrong = {
+        "rescoring": rescore,
+        "a largest distance": window.radius is not None,
+        "how sure hits are": kept.at_least is not None,
+    }
+    for name, is_asked in wrong.items():
+        if is_asked:
+            hint = "search for a picture, an item or a code, or leave it out"
+            raise UsageError(f"{name} means nothing for {what} alone", hint)
 
 
 def check_labels(store: Store, where: Where) -> None:
-    """Raise UsageError for a label that no item has."""
-    asked = list(dict.fromkeys(name for name, _ in literals(where)))
+    """Raise UsageError for a label that no item has, and the model does not name either."""
+    words = _words_of_model(store, where)
+    asked = [name for name in dict.fromkeys(n for n, _ in literals(where)) if name not in words]
     counts = store.count(*map(Label, asked)) if asked else []  # counting all labels may take long
     for label, count in zip(asked, counts, strict=True):
         if not count:
-            known = store.labels()
+            known = sorted({*store.labels(), *words})
             if not known:
                 raise UsageError(
                     f"no item has the label '{label}': the items of this index have no labels",
@@ -194,42 +145,8 @@ def check_labels(store: Store, where: Where) -> None:
             raise unknown_name("label", label, known)
 
 
-def find_labels(store: Store, picture: "Picture") -> tuple[str, ...]:
-    """Return the labels of a picture whose file is in an index, nothing for any other."""
-    if isinstance(picture, str | os.PathLike):
-        if not Path(picture).is_file():
-            return ()
-        picture = Path(picture).read_bytes()
-    if not isinstance(picture, bytes):
-        return ()
-    found = store.find_content(hashlib.sha256(picture).hexdigest())
-    return () if found is None else store.get([found])[0].entry.labels
-
-
-def build_query(index: "HammingIndex", target: Target, labels: Sequence[str] | None) -> Query:
-    """Find the code of a target, and what else is known of it; a picture is encoded once.
-
-    Args:
-        index: what is searched.
-        target: what is searched for.
-        labels: the target's labels; None to look them up in the index.
-
-    """
-    known = None if labels is None else tuple(labels)
-    if target.id is not None:
-        item = index.get(target.id)
-        return Query(item.code, item.entry.labels if known is None else known, itself=item)
-    if target.code is not None:
-        return Query(code_bytes(target.code, index.bits), known or ())
-    if target.picture is not None:
-        encoded = encode_picture(index.hasher, target.picture)
-        found = index.find_labels(target.picture) if known is None else known
-        return Query(encoded.code, found, encoded.likely, None, *encoded[:2])
-    u = np.asarray(target.outputs)
-    if u.shape != (index.bits,):
-        raise InputError(
-            f"outputs have the shape {u.shape}", f"a code of this index needs ({index.bits},)"
-        )
-    features = None if target.features is None else np.asarray(target.features)
-    code: bytes = pack(u[np.newaxis])[0].tobytes()
-    return Query(code, known or (), outputs=u, features=features)
+def _words_of_model(store: Store, where: Where) -> frozenset[str]:
+    """Return the labels that the model names, where likely labels are asked for."""
+    asked = any(isinstance(leaf, Likely) for leaf, _ in leaves(where))
+    kept = kept_likely(store) if asked else None
+    return frozenset(kept.words if kept is not None else ())

@@ -5,14 +5,12 @@ can, without a largest distance, and unless an exact search is asked for.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from softhash.codes import Codes
-from softhash.errors import InputError
 from softhash.index.items import Near
+from softhash.index.kept_model import kept_model
 from softhash.index.store import Store
 from softhash.index.where import EVERYTHING, Where
 
@@ -50,18 +48,7 @@ def may_search_in_two_stages(index: "HammingIndex") -> bool:
 
 def kept_lengths(store: Store) -> tuple[int, ...]:
     """Return the lengths that the model kept with an index was trained for; none without one."""
-    folder = store.model_folder
-    return _read_lengths(folder, store.meta.model) if folder.exists() else ()
-
-
-@lru_cache(maxsize=64)
-def _read_lengths(folder: Path, model: str) -> tuple[int, ...]:
-    """Read a model's settings once: a kept model stays what it is."""
-    from softhash.model.folder import read_config
-
-    with suppress(InputError):  # a search by picture reports what is wrong with it
-        return read_config(folder).lengths
-    return ()
+    return kept_model(store).lengths
 
 
 def choose_search(

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -24,12 +24,16 @@ from numpy.typing import NDArray
 
 from softhash.codes import Codes, pack
 from softhash.data.loading import Broken
+from softhash.data.photo_facts import PhotoFacts, read_facts
 from softhash.devices import usable_cores
 from softhash.errors import EmptyUpdateError, InputError
 from softhash.index.changes import Plan
+from softhash.index.encoding import KnownFeatures, encode_pictures
 from softhash.index.entries import file_statuses, read_entry
+from softhash.index.facts import keep_facts
 from softhash.index.features import kept_features
 from softhash.index.items import Entry
+from softhash.index.likely import keep_likely
 
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from softhash.model.encoding import EncodeOptions
 
 REVISED_AT_ONCE = 10_000
+NOTHING_KNOWN: KnownFeatures = {}
 
 Write = Callable[[Codes, Sequence[Entry]], list[int]]
 
@@ -97,7 +102,9 @@ def add_images(
         )
     write = index.store.upsert if replace else index.store.add
     everything = range(len(images))
-    return tuple(_encode(index, images, everything, file_statuses(images), write, {}, **options))
+    return tuple(
+        _encode(index, images, everything, file_statuses(images), write, {}, {}, **options)
+    )
 
 
 def check_plan(
@@ -143,6 +150,7 @@ def apply_plan(
     plan: Plan,
     *,
     keep_missing: bool = False,
+    features: KnownFeatures = NOTHING_KNOWN,
     **options: Unpack["EncodeOptions"],
 ) -> UpdateSummary:
     """Do what a plan contains: what is quick first, then encode.
@@ -151,6 +159,7 @@ def apply_plan(
         index: open for writing.
         plan: what is to be done; `check_plan` has seen it.
         keep_missing: do not remove items whose files are gone.
+        features: of pictures, by position, that need not be computed again.
         options: those of `Hasher.encode`.
 
     """
@@ -164,7 +173,8 @@ def apply_plan(
     removed = 0 if keep_missing or not plan.vanished else index.store.remove(plan.vanished)
     positions = sorted((*plan.new, *plan.changed))
     write = index.store.upsert
-    broken = _encode(index, images, positions, plan.status, write, plan.uploaded, **options)
+    known = write, plan.uploaded, features
+    broken = _encode(index, images, positions, plan.status, *known, **options)
     spoilt = [one for one in broken if one.position in plan.changed]
     if spoilt:
         names = [one.file_name for one in spoilt]
@@ -190,6 +200,7 @@ def _encode(
     status: NDArray[np.int64],
     write: Write,
     uploaded: Mapping[int, tuple[str, ...]],
+    known: KnownFeatures,
     **options: Unpack["EncodeOptions"],
 ) -> list[Broken]:
     """Encode pictures and write them batch by batch; return what could not be read.
@@ -201,11 +212,16 @@ def _encode(
         status: size and time of every file.
         write: `Store.add` or `Store.upsert`.
         uploaded: labels of pictures that were uploaded, by position.
+        known: features of pictures, by position.
         options: those of `Hasher.encode`.
 
     """
     if not positions:
         return []
+
+    def look(position: int) -> tuple[PhotoFacts, Entry]:
+        facts = read_facts(images.path(position)) if keeps_facts else PhotoFacts()
+        return facts, entry(position)  # which has no SHA-256 where the file changes meanwhile
 
     def entry(position: int) -> Entry:
         size, modified = status[position].tolist()
@@ -215,17 +231,19 @@ def _encode(
         return found if labels is None else found._replace(labels=labels, uploaded=True)
 
     broken: list[Broken] = []
-    kept = kept_features(index.store)
-    kind = "codes" if kept is None else "both"
-    parts = index.hasher.stream(images.select(positions), kind=kind, **options)
+    keeps_facts = keep_facts(index.store)
+    derived = [kept for kept in (kept_features(index.store), keep_likely(index.store)) if kept]
+    kind = "both" if derived else "codes"
+    parts = encode_pictures(index.hasher, images, positions, kind, known, **options)
     with closing(parts), ThreadPoolExecutor(usable_cores()) as pool:
         for part in parts:
-            at = [positions[i] for i in part.positions]
-            if at and kept is None:
-                write(part.values, list(pool.map(entry, at)))
-            elif at and kept is not None:
-                u, features = np.split(part.values, [index.bits], axis=1)
-                entries = list(pool.map(entry, at))
-                kept.put(write(pack(u), entries), [one.sha256 for one in entries], features)
-            broken += [replace(one, position=positions[one.position]) for one in part.broken]
+            if at := part.positions.tolist():
+                codes = pack(part.values[:, : index.bits]) if derived else part.values
+                facts, entries = zip(*pool.map(look, at), strict=True)
+                ids, contents = write(codes, entries), [one.sha256 for one in entries]
+                if keeps_facts:
+                    keeps_facts.put(ids, contents, facts)
+                for kept in derived:  # made of features, which follow the outputs
+                    kept.put(ids, contents, part.values[:, index.bits :])
+            broken += part.broken
     return broken

@@ -1,40 +1,52 @@
-"""Which items count, by their labels: a tree of labels, not, and, or.
+"""Which items count, by labels, folders, dates and cameras: a tree of leaves, not, and, or.
 
-`softhash.index.expressions` reads such a tree from text, as in `dog & (beach | lake) & !person`,
-and `str` writes it back. Each node has `keeps`, which a store of any kind may use.
+`softhash.index.expressions` reads such a tree of labels from text, as in
+`dog & (beach | lake) & !person`, and `str` writes it back. Each node has `keeps`, which a store of
+any kind may use.
 
 >>> where = And((Label("dog"), Not(Label("traffic light"))))
 >>> print(where)
 dog & !"traffic light"
->>> where.keeps(["dog", "beach"])
+>>> where.keeps(Described(["dog", "beach"]))
 True
 """
 
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-# A name without quotes; other characters than operators are kept back for what may come.
-NAME = re.compile(r"""[^\s"'!&|()<>=:;,~^*?\\\[\]{}]+""")
-OPERATORS = {"and": "&", "or": "|", "not": "!"}  # as words, in any case
+from softhash.index.criteria import (
+    LIKELY,
+    Camera,
+    Described,
+    Folder,
+    Label,
+    Leaf,
+    Likely,
+    Taken,
+)
 
-
-@dataclass(frozen=True)
-class Label:
-    """Items that have a label."""
-
-    name: str
-
-    def keeps(self, labels: Collection[str]) -> bool:
-        """Return whether an item with these labels is kept."""
-        return self.name in labels
-
-    def __str__(self) -> str:
-        if NAME.fullmatch(self.name) and self.name.casefold() not in OPERATORS:
-            return self.name
-        escaped = self.name.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
+__all__ = [
+    "EVERYTHING",
+    "LIKELY",
+    "NOTHING",
+    "And",
+    "Camera",
+    "Described",
+    "Folder",
+    "Label",
+    "Leaf",
+    "Likely",
+    "Not",
+    "Or",
+    "Taken",
+    "Where",
+    "canonical",
+    "leaves",
+    "literals",
+    "with_likely",
+    "without_derived",
+]
 
 
 @dataclass(frozen=True)
@@ -43,9 +55,9 @@ class Not:
 
     term: "Where"
 
-    def keeps(self, labels: Collection[str]) -> bool:
-        """Return whether an item with these labels is kept."""
-        return not self.term.keeps(labels)
+    def keeps(self, item: Described) -> bool:
+        """Return whether an item is kept."""
+        return not self.term.keeps(item)
 
     def __str__(self) -> str:
         return f"!{_grouped(self.term)}"
@@ -57,9 +69,9 @@ class And:
 
     terms: tuple["Where", ...] = ()
 
-    def keeps(self, labels: Collection[str]) -> bool:
-        """Return whether an item with these labels is kept."""
-        return all(term.keeps(labels) for term in self.terms)
+    def keeps(self, item: Described) -> bool:
+        """Return whether an item is kept."""
+        return all(term.keeps(item) for term in self.terms)
 
     def __str__(self) -> str:
         return " & ".join(map(_grouped, self.terms))
@@ -71,9 +83,9 @@ class Or:
 
     terms: tuple["Where", ...] = ()
 
-    def keeps(self, labels: Collection[str]) -> bool:
-        """Return whether an item with these labels is kept."""
-        return any(term.keeps(labels) for term in self.terms)
+    def keeps(self, item: Described) -> bool:
+        """Return whether an item is kept."""
+        return any(term.keeps(item) for term in self.terms)
 
     def __str__(self) -> str:
         return " | ".join(
@@ -81,7 +93,7 @@ class Or:
         )
 
 
-Where = Label | Not | And | Or
+Where = Leaf | Not | And | Or
 EVERYTHING, NOTHING = And(), Or()
 
 
@@ -89,35 +101,71 @@ def _grouped(term: Where) -> str:
     return f"({term})" if isinstance(term, And | Or) else str(term)
 
 
-def literals(where: Where, *, wanted: bool = True) -> Iterator[tuple[str, bool]]:
-    """Iterate over the labels of a tree, each with whether it is wanted: not under a `Not`.
+def leaves(where: Where, *, wanted: bool = True) -> Iterator[tuple[Leaf, bool]]:
+    """Iterate over the leaves of a tree, each with whether it is wanted: not under a `Not`."""
+    match where:
+        case Not(term):
+            yield from leaves(term, wanted=not wanted)
+        case And(terms) | Or(terms):
+            for term in terms:
+                yield from leaves(term, wanted=wanted)
+        case leaf:
+            yield leaf, wanted
+
+
+def literals(where: Where) -> Iterator[tuple[str, bool]]:
+    """Iterate over the labels of a tree, given or likely, each with whether it is wanted.
 
     >>> list(literals(Not(Or((Label("sea"), Not(Label("sky")))))))
     [('sea', False), ('sky', True)]
     """
+    each = leaves(where)
+    return ((leaf.name, wanted) for leaf, wanted in each if isinstance(leaf, Label | Likely))
+
+
+def with_likely(where: Where, at_least: float = LIKELY) -> Where:
+    """Return the tree that takes likely labels for given ones.
+
+    >>> print(with_likely(Not(Label("sea"))))
+    !(sea | ~sea)
+    """
+
+    def either(leaf: Leaf) -> Where:
+        return Or((leaf, Likely(leaf.name, at_least))) if isinstance(leaf, Label) else leaf
+
+    return _replaced(where, either)
+
+
+def without_derived(where: Where) -> Where:
+    """Return what the tree means in a store that keeps neither likely labels nor facts.
+
+    >>> print(canonical(without_derived(with_likely(Not(Label("sea"))))))
+    !sea
+    """
+    return _replaced(where, lambda leaf: leaf if isinstance(leaf, Label | Folder) else NOTHING)
+
+
+def _replaced(where: Where, replace: Callable[[Leaf], Where]) -> Where:
     match where:
-        case Label(name):
-            yield name, wanted
         case Not(term):
-            yield from literals(term, wanted=not wanted)
+            return Not(_replaced(term, replace))
         case And(terms) | Or(terms):
-            for term in terms:
-                yield from literals(term, wanted=wanted)
+            return type(where)(tuple(_replaced(term, replace) for term in terms))
+        case leaf:
+            return replace(leaf)
 
 
 @lru_cache(maxsize=1024)
 def canonical(where: Where, *, negated: bool = False) -> Where:
     """Return the tree, or its negation, in one form for the many ways of writing it.
 
-    Only labels are negated. No term is of its parent's kind, occurs twice, or keeps everything or
+    Only leaves are negated. No term is of its parent's kind, occurs twice, or keeps everything or
     nothing, and terms are sorted.
 
     >>> print(canonical(Not(Or((Label("sea"), Not(And((Label("sky"), Label("boat")))))))))
     !sea & boat & sky
     """
     match where:
-        case Label():
-            return Not(where) if negated else where
         case Not(term):
             return canonical(term, negated=not negated)
         case And(terms) | Or(terms):
@@ -130,3 +178,5 @@ def canonical(where: Where, *, negated: bool = False) -> Where:
                 return other()
             ordered = tuple(sorted(found, key=str))
             return ordered[0] if len(ordered) == 1 else same(ordered)
+        case leaf:
+            return Not(leaf) if negated else leaf

@@ -37,6 +37,7 @@ def build_onnx(
     """
     if config.backbone not in SCALES:
         raise _not_built(f"a graph of {config.backbone}")
+    _check_head(config)
     graph = GraphBuilder(arrays, source)
     features = add_efficientnet_lite(
         graph, _normalised(graph, config), FEATURES, config.backbone, config.size
@@ -59,11 +60,17 @@ def build_head_onnx(config: ModelConfig, arrays: Mapping[str, NDArray[Any]]) -> 
         UsageError: the head is one that only torch can export.
 
     """
+    _check_head(config)
     graph = GraphBuilder(arrays, "the head")
     _add_head(graph, FEATURES, config)
     return graph.to_bytes(
         (FEATURES, "float32", ("n", config.features)), [(OUTPUTS, "float32", ("n", config.bits))]
     )
+
+
+def _check_head(config: ModelConfig) -> None:
+    if config.lift != "relu" or config.embedding:
+        raise _not_built("a graph of this head")
 
 
 def _not_built(what: str) -> UsageError:
@@ -81,8 +88,6 @@ def _normalised(graph: GraphBuilder, config: ModelConfig) -> str:
 
 def _add_head(graph: GraphBuilder, x: str, config: ModelConfig) -> None:
     """Add standardised features → (hidden layer, and a path beside it) → linear → activation."""
-    if config.lift != "relu" or config.embedding:
-        raise _not_built("a graph of this head")
     width = config.features
     for kind, name in (("Sub", "head.mean"), ("Div", "head.scale")):
         x = graph.add(kind, f"{name}.out", x, graph.constant(name, graph.take(name, width)))

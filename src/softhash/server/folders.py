@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from softhash.index import Item
+from softhash.index.described import describe_items
 from softhash.index.store import Store
-from softhash.index.where import Where
+from softhash.index.where import Described, Where
 
 MAX_FOLDERS = 5_000  # folders in one answer
 READ_AT_ONCE = 500  # items
@@ -74,14 +75,16 @@ def read_page(
     """
     rest = ids[np.searchsorted(ids, after, "right") :]
     found: list[Item] = []
-    for item in _read(store, rest[:MAX_READ]):
-        if where.keeps(item.entry.labels):
+    for item, described in _read(store, rest[:MAX_READ]):
+        if where.keeps(described):
             if len(found) == limit:
                 return found, found[-1].id
             found.append(item)
     return found, int(rest[MAX_READ - 1]) if len(rest) > MAX_READ else None
 
 
-def _read(store: Store, ids: Ids) -> Iterator[Item]:
+def _read(store: Store, ids: Ids) -> Iterator[tuple[Item, Described]]:
+    """Read items, with what filters look at."""
     for start in range(0, len(ids), READ_AT_ONCE):
-        yield from store.get(ids[start : start + READ_AT_ONCE].tolist())
+        items = store.get(ids[start : start + READ_AT_ONCE].tolist())
+        yield from zip(items, describe_items(store, items), strict=True)

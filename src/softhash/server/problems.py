@@ -49,7 +49,7 @@ _STATUSES: Final[tuple[tuple[type[SofthashError], int, str], ...]] = (
 _HINTS: Final[dict[type[SofthashError], str]] = {
     NoFeaturesError: "send rescore=bits, or none; softhash index --keep-features keeps them",
     NoOutputsError: "send the picture itself as image, or no rescore",
-    QueryError: "send exactly one of the fields image, id and code, or labels alone",
+    QueryError: "send exactly one of the fields image, id, code and words, or labels alone",
 }
 
 

@@ -8,9 +8,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from softhash.codes import MAX_BITS
 from softhash.errors import UsageError
 from softhash.hamming import asymmetric, cosine
+from softhash.index.criteria import Leaf, photo_criteria
 from softhash.index.expressions import build_where, parse_where
+from softhash.index.search import Filter
+from softhash.index.store import Store
 from softhash.index.where import Where, literals
 from softhash.server.limits import (
+    MAX_ADDED,
+    MAX_COMPLETIONS,
     MAX_ID,
     MAX_K,
     MAX_LABELS,
@@ -19,6 +24,7 @@ from softhash.server.limits import (
     MAX_PATH,
     MAX_TEXT,
     MAX_WHERE,
+    MAX_WORDS,
 )
 
 
@@ -36,11 +42,16 @@ def plain_text(text: str) -> str:
 Id = Annotated[int, Field(ge=0, le=MAX_ID)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 Labels = Annotated[list[Label], Field(max_length=MAX_LABELS)]
+Texts = Annotated[list[Label], Field(max_length=MAX_ADDED)]
 NewLabels = Annotated[
     list[Annotated[Label, AfterValidator(plain_text)]], Field(max_length=MAX_LABELS)
 ]
 
 LOGIC = 'Only items that this label logic keeps: `dog & (beach | "old town") & !person`.'
+AFTER = "Only photographs taken then or later: `2024`, `2024-05` or `2024-05-17`."
+BEFORE = "Only photographs taken earlier: `2024-05` is before May 1st."
+BELOW = "Only items in this folder, and below it: a path, or the name of any folder of one."
+GIVEN_ONLY = "Filter by given labels alone; likely ones count too otherwise."
 BY_BITS = f"rank the {asymmetric.POOL:,} nearest again, bits weighed by how sure the model is."
 BY_FEATURES = f"rank the {cosine.POOL} nearest again by features, where the index keeps them."
 
@@ -55,6 +66,12 @@ class _Wanted(_Given):
     label: Labels = Field([], description="Only items that have any of these labels.")
     not_label: Labels = Field([], description="Only items that have none of these labels.")
     where: str | None = Field(None, max_length=MAX_WHERE, description=LOGIC)
+    given_only: bool = Field(False, description=GIVEN_ONLY)
+    taken_after: str | None = Field(None, max_length=MAX_TEXT, description=AFTER)
+    taken_before: str | None = Field(None, max_length=MAX_TEXT, description=BEFORE)
+    camera: str | None = Field(
+        None, max_length=MAX_TEXT, description="Only photographs of cameras with this in the name."
+    )
 
     @property
     def expression(self) -> Where | None:
@@ -67,8 +84,18 @@ class _Wanted(_Given):
 
     @property
     def kept(self) -> Where:
-        """The lists and the expression as one filter."""
-        return build_where(self.label, self.not_label, self.expression)
+        """The lists, the expression and what else is asked for, as one filter."""
+        return build_where(self.label, self.not_label, self.expression, self.criteria)
+
+    @property
+    def criteria(self) -> list[Leaf]:
+        """What items are asked for beside labels."""
+        after, before = self.taken_after, self.taken_before
+        return photo_criteria(after=after, before=before, camera=self.camera)
+
+    def expand(self, store: Store) -> Where:
+        """Return the filter as a store takes it, with likely labels unless given ones count."""
+        return Filter(self.kept, self.given_only).expand(store)
 
 
 class Browse(_Wanted):
@@ -90,9 +117,20 @@ class Ranking(_Wanted):
     k: int = Field(10, ge=1, le=MAX_K, description="How many hits.")
     offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Hits to skip.")
     max_distance: int | None = Field(None, ge=0, le=MAX_BITS)
+    more: Texts = Field([], description="Words that move items up.")
+    less: Texts = Field([], description="Words that move items down.")
+    at_least: float | None = Field(
+        None, ge=0, le=1, description="Only hits that are at least so sure, of an image or id."
+    )
     exact: bool = Field(
         False, description="Compare all bits of all codes, where first bits choose candidates."
     )
+    folder: str | None = Field(None, max_length=MAX_PATH, description=BELOW)
+
+    @property
+    def criteria(self) -> list[Leaf]:
+        """What items are asked for beside labels."""
+        return [*super().criteria, *photo_criteria(folder=self.folder)]
 
 
 class Similar(Ranking):
@@ -104,12 +142,18 @@ class Similar(Ranking):
 class SearchForm(Ranking):
     """A query, and which part of its ranking is wanted.
 
-    A query is exactly one of image, id and code. Labels alone list the items that have them.
+    A query is exactly one of image, id, code and words. Filters alone list the items they keep.
     """
 
     image: UploadFile | None = Field(None, description="A picture.")
     id: Id | None = Field(None, description="An item, which is then not among the hits.")
     code: str | None = Field(None, max_length=MAX_BITS, description="A code in hexadecimal.")
+    words: str = Field(
+        "",
+        max_length=MAX_WORDS,
+        description="What should be in the hits: `dogs on the beach`. These are ranked by how many "
+        "of the words one expects in each.",
+    )
     model: str | None = Field(
         None, max_length=64, description="SHA-256 of the model that made the code."
     )
@@ -118,6 +162,15 @@ class SearchForm(Ranking):
         description=f"Of an image, `bits` or `true`: {BY_BITS} Of an image or id, `features`: "
         f"{BY_FEATURES}",
     )
+
+
+class Beginning(_Given):
+    """Which words to complete."""
+
+    prefix: str = Field(
+        "", max_length=MAX_TEXT, description="What words begin with, or else contain."
+    )
+    limit: int = Field(10, ge=1, le=MAX_COMPLETIONS)
 
 
 class ItemForm(_Given):

@@ -4,15 +4,21 @@ Responses are built as plain dictionaries, which is several times faster than th
 The models describe them in /openapi.json, and tests compare both.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from softhash.index.items import Hit, Item
-from softhash.index.search import SearchResult
+from softhash.data.photo_facts import PhotoFacts
+from softhash.index.items import NO_FACTS, NONE, Hit, Item, known_facts, rounded
+from softhash.index.result import SearchResult
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 
+OF_ITEM = (
+    "Labels that the model finds likely and that are not given, and how probable; the most "
+    "probable first. Left out where there are none."
+)
 LIKELY = "Of a picture: labels that the model finds likely, and how probable; else left out."
 
 
@@ -52,7 +58,12 @@ class About(BaseModel):
     bits: int
     model: str = Field(description="SHA-256 of the weights; empty where that is not known.")
     root: str = Field(description="Name of the folder of the pictures.")
-    labels: dict[str, int] = Field(description="Items of each label.")
+    labels: dict[str, int] = Field(description="Items of each given label.")
+    likely: dict[str, int] = Field(
+        description="Items for which a label is likely and not given, of each such label."
+    )
+    words: bool = Field(description="Whether it can be searched by words.")
+    sure: bool = Field(description="Whether hits of an image or item have `sure`.")
     classes: list[str] = Field(description="Labels that the model was trained on.")
     encodes: bool = Field(description="Whether it can be searched by picture.")
     features: bool = Field(description="Whether searches can be rescored by features.")
@@ -61,13 +72,23 @@ class About(BaseModel):
     limits: Bounds
 
 
-class ItemView(BaseModel):
+class Facts(BaseModel):
+    """What a photograph's file says of it; what is not known is left out."""
+
+    taken: str | None = Field(None, description="Local time, as `2024-05-17T14:03:22`.")
+    camera: str | None = None
+    latitude: float | None = Field(None, ge=-90, le=90, description="In degrees.")
+    longitude: float | None = Field(None, ge=-180, le=180, description="In degrees.")
+
+
+class ItemView(Facts):
     """An item."""
 
     id: int
     file_name: str
     labels: list[str]
     code: str
+    likely: dict[str, Probability] = Field({}, description=OF_ITEM)
     image: str | None = Field(description="Where its picture is; null in an index of codes only.")
 
 
@@ -94,11 +115,11 @@ class FolderList(BaseModel):
     folders: list[Folder]
 
 
-class HitView(BaseModel):
+class HitView(Facts):
     """One item that a search found."""
 
     id: int
-    distance: int | None = Field(description="Null where labels alone were asked for.")
+    distance: int | None = Field(description="Null where words or labels alone were asked for.")
     file_name: str
     labels: list[str]
     shared: list[str] = Field(description="Labels that the query has too, or that were asked for.")
@@ -107,16 +128,28 @@ class HitView(BaseModel):
     rescored: float | None = Field(
         None, description="The distance that `rescore` ranked it by, otherwise left out."
     )
+    likely: dict[str, Probability] = Field({}, description=OF_ITEM)
+    score: float | None = Field(
+        None, description="What it was ranked by where words were asked for, otherwise left out."
+    )
+    sure: Probability | None = Field(
+        None,
+        description="How probable it is that it shares a label with the query, 1 where it shares a "
+        "given one; left out where that is not known.",
+    )
 
 
 class Query(BaseModel):
     """What was searched for."""
 
-    code: str = Field(description="Empty where labels alone were asked for.")
+    code: str = Field(description="Empty where words or labels alone were asked for.")
     bits: int
     labels: list[str] = Field(description="Empty where they are not known.")
     likely: dict[str, Probability] = Field({}, description=LIKELY)
-    where: str = Field("", description="The label logic of all filters; else left out.")
+    where: str = Field("", description="The logic of all filters; else left out.")
+    words: list[str] = Field([], description="The words of a search by words; else left out.")
+    more: list[str] = Field([], description="Words that move items up; else left out.")
+    less: list[str] = Field([], description="Words that move items down; else left out.")
 
 
 class Answer(BaseModel):
@@ -125,9 +158,23 @@ class Answer(BaseModel):
     query: Query
     hits: list[HitView]
     total: int | None = Field(
-        None, description="Where labels alone were asked for: all items they keep. Else left out."
+        None, description="Where filters alone were asked for: all items they keep. Else left out."
     )
     took_ms: float
+
+
+class Word(BaseModel):
+    """A word that can be searched for."""
+
+    word: str
+    given: int = Field(description="Items that have it as a label.")
+    likely: int = Field(description="Items for which it is likely, and not given.")
+
+
+class WordList(BaseModel):
+    """Words that complete a beginning: those that begin with it, then those that contain it."""
+
+    words: list[Word]
 
 
 class Encoding(BaseModel):
@@ -160,15 +207,29 @@ class Quality(BaseModel):
     worst: list[JudgedQuery]
 
 
-def item_view(item: Item, pictures: bool) -> dict[str, Any]:
-    """Build what `ItemView` describes; `pictures` is whether items have pictures."""
-    return {
+def item_view(
+    item: Item,
+    pictures: bool,
+    likely: Mapping[str, float] = NONE,
+    facts: PhotoFacts = NO_FACTS,
+) -> dict[str, Any]:
+    """Build what `ItemView` describes.
+
+    Args:
+        item: of the index.
+        pictures: whether items have pictures.
+        likely: labels of the item that are likely and not given, with probabilities.
+        facts: what is known of the photograph.
+
+    """
+    view = {
         "id": item.id,
         "file_name": item.entry.file_name,
         "labels": list(item.entry.labels),
         "code": item.code.hex(),
         "image": _image(item.id) if pictures else None,
     }
+    return view | ({"likely": rounded(likely)} if likely else {}) | known_facts(facts)
 
 
 def hit_view(hit: Hit, pictures: bool) -> dict[str, Any]:

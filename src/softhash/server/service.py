@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -14,22 +14,27 @@ from softhash.codes import row_bytes
 from softhash.data.decoding import open_image
 from softhash.devices import usable_cores
 from softhash.errors import ModelMismatchError, NoModelError
-from softhash.index import HammingIndex, SearchResult
+from softhash.index import HammingIndex, Item, SearchResult
+from softhash.index.facts import item_facts
 from softhash.index.pictures import EncodedPicture, encode_picture
-from softhash.index.where import EVERYTHING, Label, Not
+from softhash.index.retrieval import likely_labels
+from softhash.index.where import EVERYTHING, Label, Likely, Not
+from softhash.index.words import WordStore
 from softhash.server.duplicates import DuplicateFinder
 from softhash.server.folders import Folders
 from softhash.server.limits import Limits
 from softhash.server.pool import Pool
 from softhash.server.prometheus import ServerMetrics
 from softhash.server.requests import Ranking, SearchForm, Similar
-from softhash.server.schemas import search_view
+from softhash.server.schemas import item_view, search_view
 from softhash.server.thumbnails import Thumbnails
 from softhash.server.tokens import TokenCheck
+from softhash.server.word_counts import WordCounts
 
 Value = TypeVar("Value")
 
 SEARCHES_WAITING = 1000
+COUNTED_SECONDS = 10
 
 
 class VersionedCache(Generic[Value]):
@@ -37,10 +42,10 @@ class VersionedCache(Generic[Value]):
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
-        self._version: int | None = None
+        self._version: Hashable = None
         self._value: Value | None = None
 
-    async def get(self, version: int, pool: Pool, compute: Callable[[], Value]) -> Value:
+    async def get(self, version: Hashable, pool: Pool, compute: Callable[[], Value]) -> Value:
         """Return the value; requests at the same time wait for one computation.
 
         Args:
@@ -69,6 +74,7 @@ class Service:
         about: the cached description of the index.
         report: the cached quality report.
         browsed: the cached folders of the pictures.
+        counted: the cached numbers of items of each word.
         writing: held while the index is changed.
         pictures: threads that decode and encode, which takes long.
         searches: threads for what is short.
@@ -83,6 +89,7 @@ class Service:
     about: VersionedCache[dict[str, Any]] = field(default_factory=VersionedCache)
     report: VersionedCache[dict[str, Any]] = field(default_factory=VersionedCache)
     browsed: VersionedCache[Folders] = field(default_factory=VersionedCache)
+    counted: VersionedCache[WordCounts] = field(default_factory=VersionedCache)
     writing: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -111,8 +118,10 @@ class Service:
             self.index.hasher.encode(np.zeros((8, 8, 3), np.uint8), device="cpu")
         if len(self.index):
             code = np.zeros((1, row_bytes(self.index.bits)), np.uint8)
-            for where in (EVERYTHING, Not(Label("no such label"))):
+            for where in (EVERYTHING, Not(Label("no such label")), Not(Likely("no such label"))):
                 self.index.store.search(code, 1, where=where)
+            if isinstance(self.index.store, WordStore):
+                self.index.store.rank_by_words({"no such label": 1.0}, 1)
 
     @property
     def folders(self) -> dict[str, str]:
@@ -144,6 +153,16 @@ class Service:
         store, version = self.index.store, await self.version()
         return await self.browsed.get(version, self.searches, lambda: Folders.read(store))
 
+    async def count_words(self) -> WordCounts:
+        """Return the numbers of items of each word.
+
+        Likely labels are filled in without a new version of the index: they are counted anew every
+        few seconds.
+        """
+        store = self.index.store
+        version = await self.version(), time.monotonic() // COUNTED_SECONDS
+        return await self.counted.get(version, self.searches, lambda: WordCounts.read(store))
+
     def check_model(self, given: str | None) -> None:
         """Raise ModelMismatchError for codes of another model."""
         ours = self.model
@@ -170,7 +189,7 @@ class Service:
 
     def search(self, form: SearchForm, image: bytes | None = None) -> dict[str, Any]:
         """Search for what a form contains; an image is decoded within the server's limits."""
-        query = {"id": form.id, "code": form.code, "rescore": form.rescore}
+        query = {"id": form.id, "code": form.code, "words": form.words, "rescore": form.rescore}
         if image is None:
             return self._view(self._search(form, **query))
         u, features, likely = self.encode(image)
@@ -186,7 +205,17 @@ class Service:
             max_distance=ranking.max_distance,
             exact=ranking.exact,
             where=ranking.kept,
+            more=ranking.more,
+            less=ranking.less,
+            given_only=ranking.given_only,
+            at_least=ranking.at_least,
         )
+
+    def view_items(self, items: Sequence[Item]) -> list[dict[str, Any]]:
+        """Build the views of items, with their likely labels and facts."""
+        store = self.index.store
+        each = zip(items, likely_labels(store, items), item_facts(store, items), strict=True)
+        return [item_view(item, self.shows, likely, facts) for item, likely, facts in each]
 
     def _view(self, result: SearchResult) -> dict[str, Any]:
         return search_view(result, self.bits, self.shows)

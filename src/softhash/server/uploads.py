@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from softhash.data.names import IMAGE_SUFFIXES
+from softhash.data.photo_facts import read_facts
 from softhash.errors import InputError
 from softhash.files import hash_file, neighbour, remove_synced, sync_folder, write_synced
 from softhash.index import HammingIndex
 from softhash.index.entries import file_status
+from softhash.index.facts import keep_facts
 from softhash.index.features import kept_features
 from softhash.index.items import Entry, Item
+from softhash.index.likely import keep_likely
 from softhash.index.pictures import EncodedPicture
 from softhash.server.problems import Problem
 
@@ -72,17 +75,21 @@ def add(
         if is_new:
             remove_synced(path)
         raise
-    _keep_features(index, added, digest, encoded)
+    _keep_derived(index, added, data, encoded)
     return Item(added[0], entry, code)
 
 
-def _keep_features(
-    index: HammingIndex, ids: list[int], digest: str, encoded: EncodedPicture
+def _keep_derived(
+    index: HammingIndex, ids: list[int], data: bytes, encoded: EncodedPicture
 ) -> None:
-    """Keep features where the index does; without them the item is safe, and found by its bits."""
+    """Keep facts, features and likely labels where the index does; the item is safe without."""
+    digest = hashlib.sha256(data).hexdigest()
     try:
-        if (kept := kept_features(index.store)) is not None:
-            kept.put(ids, [digest], encoded.features[np.newaxis])
+        if (facts := keep_facts(index.store)) is not None:
+            facts.put(ids, [digest], [read_facts(data)])
+        for kept in (kept_features(index.store), keep_likely(index.store)):
+            if kept is not None:
+                kept.put(ids, [digest], encoded.features[np.newaxis])
     except InputError as error:
         _log.warning("%s; the next softhash index computes them", error.detail)
 

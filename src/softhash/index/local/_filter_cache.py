@@ -2,12 +2,11 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from softhash.hamming.words import Words, count_live
 from softhash.index.local._columns import Ids
 from softhash.index.local._masks import positions
-from softhash.index.where import Where
 
 NARROW = 4  # only filters that keep less than a fourth are worth a copy
 MAX_FILTERS = 1024
@@ -25,17 +24,17 @@ class Narrowed:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._parts: OrderedDict[Where, Part | Words | None] = OrderedDict()  # None: used once
+        self._parts: OrderedDict[Hashable, Part | Words | None] = OrderedDict()  # None: used once
         self.kept_bytes = 0
 
     def __len__(self) -> int:
         return len(self._parts)
 
-    def part(self, where: Where, find_mask: Callable[[], Words], codes: Words) -> Part | Words:
+    def part(self, where: Hashable, find_mask: Callable[[], Words], codes: Words) -> Part | Words:
         """Return ids and codes that a filter keeps, or its mask where that is faster.
 
         Args:
-            where: the filter, in its canonical form.
+            where: the filter, in its canonical form, and what else its mask depends on.
             find_mask: returns the mask of the records that it keeps.
             codes: all records.
 
@@ -61,7 +60,7 @@ class Narrowed:
             self._keep(where, part)
         return part
 
-    def _keep(self, where: Where, part: Part | Words) -> None:
+    def _keep(self, where: Hashable, part: Part | Words) -> None:
         with self._lock:
             replaced = self._parts.pop(where, None)  # by another thread at the same time
             self._parts[where] = part

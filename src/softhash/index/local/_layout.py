@@ -8,6 +8,10 @@
     labels-1.bin   one record per slot: bit 0 for an item that exists, bit n for label n;
                    the number is how many 64-bit words a record has
     features-N.bin one record per slot: N features as int8, where they are kept; see `_features`
+    likely-X.bin   one record per slot: likely labels, where the model has a label classifier X;
+                   see `_likely`
+    facts-1.bin    one record per slot: date, camera and place of a photograph, see `_facts`;
+    cameras.json   the names of the cameras
     write.lock     locked by the process that writes
     confirmed      how many changes were confirmed
     model/         the model that made the codes, where it is kept

@@ -10,6 +10,7 @@ from numba import uint64
 
 from softhash._kernels import kernel
 from softhash.hamming.words import Words, lowest_bit
+from softhash.index.local._described import DescribedSlots
 from softhash.index.where import And, Label, Not, Or, Where
 
 LIVE = 0  # the bit of a label record that is set where an item exists
@@ -105,23 +106,32 @@ class Masks:
         self._kept[number] = n, mask
         return mask
 
-    def keep(self, where: Where, numbers: Mapping[str, int]) -> Words:
-        """Combine masks as a filter does; `numbers` are those of labels, by name."""
+    def keep(self, where: Where, numbers: Mapping[str, int], described: DescribedSlots) -> Words:
+        """Combine masks as a filter does.
+
+        Args:
+            where: the filter.
+            numbers: of given labels, by name.
+            described: what else it needs of the same records.
+
+        """
         match where:
             case Label(name):
                 return self.column(numbers[name]) if name in numbers else self._nothing()
             case Not(term):
-                return self.column(LIVE) & ~self.keep(term, numbers)
+                return self.column(LIVE) & ~self.keep(term, numbers, described)
             case And(terms):
-                kept = [self.keep(term, numbers) for term in terms if not isinstance(term, Not)]
-                left_out = [
-                    self.keep(term.term, numbers) for term in terms if isinstance(term, Not)
-                ]
+                wanted = [term for term in terms if not isinstance(term, Not)]
+                unwanted = [term.term for term in terms if isinstance(term, Not)]
+                kept = [self.keep(term, numbers, described) for term in wanted]
+                left_out = [self.keep(term, numbers, described) for term in unwanted]
                 mask = reduce(np.bitwise_and, kept) if kept else self.column(LIVE)
                 return reduce(lambda mask, other: mask & ~other, left_out, mask)
             case Or(terms):
-                masks = [self.keep(term, numbers) for term in terms]
+                masks = [self.keep(term, numbers, described) for term in terms]
                 return reduce(np.bitwise_or, masks) if masks else self._nothing()
+            case leaf:  # removed items keep their records
+                return self.column(LIVE) & described.mask(leaf, len(self.labels))
 
     def _nothing(self) -> Words:
         return np.zeros((len(self.labels) + 63) // 64, np.uint64)

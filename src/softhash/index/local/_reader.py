@@ -20,17 +20,21 @@ from softhash.index.local._database import (
     read_labels,
     read_state,
 )
+from softhash.index.local._described import KeptDescriptions
 from softhash.index.local._first_words import FirstWords
 from softhash.index.local._forks import ForkAware
 from softhash.index.local._guard import Guard, Seen
 from softhash.index.local._identity import Identity
+from softhash.index.local._items import walk
 from softhash.index.local._layout import CODES, INDEX, labels_file
 from softhash.index.local._lock import check_confirmed, confirmed
 from softhash.index.local._masks import Masks
 from softhash.index.local._pending import read_pending
+from softhash.index.local._rows import Row, decode_text
 from softhash.index.local._snapshot import Guards, Snapshot
 from softhash.index.local._sums import read_sums
 
+WALKED_AT_ONCE = 4096  # items
 ATTEMPTS = 5  # at an answer during which no record is changed in place
 
 Result = TypeVar("Result")
@@ -44,6 +48,7 @@ class Reader(ForkAware):
         self._folder, self._bits = folder, bits
         self._code_words = word_count(row_bytes(bits))
         self._identity = Identity(folder)
+        self._descriptions = KeptDescriptions(folder, self._names)
         self._model: str | None = None
         self._snapshot: Snapshot | None
         self._closed = False
@@ -88,6 +93,20 @@ class Reader(ForkAware):
         with self.connection():
             version = self.snapshot().state.version
             yield self._connection, version
+
+    def rows(self, after: int = -1) -> Iterator[Row]:
+        """Iterate over the rows of items above an id, in id order and in bounded memory."""
+        while True:
+            with self.items() as items:
+                rows = walk(*items, after, WALKED_AT_ONCE)
+            yield from rows
+            if len(rows) < WALKED_AT_ONCE:
+                return
+            after = rows[-1][0]
+
+    def _names(self, after: int) -> Iterator[tuple[int, str]]:
+        """Iterate over the ids and file names of items above an id, in id order."""
+        return ((row[0], decode_text(row[1])) for row in self.rows(after))
 
     def steady(self, ask: Callable[[Snapshot], Result]) -> Result:
         """Compute an answer, again where records were changed in place meanwhile.
@@ -161,8 +180,9 @@ class Reader(ForkAware):
             Guard(file, None if sums is None else sums[:, column], self._checked[column])
             for column, file in enumerate((codes, labels))
         ]
-        late = Masks(pending.labels)
-        return Snapshot(state, numbers, codes.records, masks, pending, late, Guards(*guards), first)
+        masks_of = masks, pending, Masks(pending.labels)
+        looked = Guards(*guards), first, self._descriptions
+        return Snapshot(state, numbers, codes.records, *masks_of, *looked)
 
     def _stamped(self) -> tuple[int, ...]:
         """Return what changes when another user writes to a database treated as immutable."""

@@ -14,6 +14,7 @@ from softhash.hamming.words import Words, count_live
 from softhash.index.items import Near
 from softhash.index.local._columns import Ids
 from softhash.index.local._database import State
+from softhash.index.local._described import DescribedSlots, KeptDescriptions
 from softhash.index.local._filter_cache import Narrowed
 from softhash.index.local._first_words import FirstWords
 from softhash.index.local._forks import computed_once
@@ -48,6 +49,7 @@ class Snapshot:
         late: masks over the pending records.
         guards: to be asked before `codes` and `masks` are used.
         first: the first words of `codes`, for searches in two stages.
+        descriptions: what else filters look at; likely labels and facts change on their own.
         narrowed: copies of what narrow filters keep.
 
     """
@@ -60,6 +62,7 @@ class Snapshot:
     late: Masks
     guards: Guards
     first: FirstWords
+    descriptions: KeptDescriptions
     narrowed: Narrowed = field(default_factory=Narrowed)
 
     def search(
@@ -83,9 +86,11 @@ class Snapshot:
         """
         where = canonical(where)
         staged = two_stages and self.first.pay(self.state.items) and not len(self.pending.ids)
-        keys = self._scan(queries, k, where, self._ranked_in_two_stages if staged else _ranked)
+        described = self.describe(where)
+        rank = self._ranked_in_two_stages if staged else _ranked
+        keys = self._scan(queries, k, where, described, rank)
         if len(self.pending.ids):
-            late = _ranked(queries, self.pending.codes, k, self.late.keep(where, self.numbers))
+            late = _ranked(queries, self.pending.codes, k, self.kept_late(where, described))
             late = _renamed(late, self.pending.ids)
             keys = np.sort(np.concatenate([keys, late], axis=1), axis=1)[:, :k]
         distances, ids = keys >> ID_BITS, keys & PLACE
@@ -95,13 +100,17 @@ class Snapshot:
             for distance, id, count in zip(distances, ids, kept, strict=True)
         ]
 
-    def _scan(self, queries: Words, k: int, where: Where, rank: Rank) -> Keys:
+    def _scan(
+        self, queries: Words, k: int, where: Where, described: DescribedSlots, rank: Rank
+    ) -> Keys:
         """Rank by the records of the files."""
         self._check_codes()
         if where == EVERYTHING:
-            return rank(queries, self.codes, k, None if self._is_whole else self._kept(where))
+            mask = None if self._is_whole else self.kept(where, described)
+            return rank(queries, self.codes, k, mask)
         self._check_labels()
-        kept = self.narrowed.part(where, lambda: self._kept(where), self.codes)
+        known = where, described.version
+        kept = self.narrowed.part(known, lambda: self.kept(where, described), self.codes)
         if isinstance(kept, tuple):
             ids, codes = kept
             return _renamed(_ranked(queries, codes, k, None), ids)
@@ -129,9 +138,10 @@ class Snapshot:
         start = min(max(0, after + 1), len(self.codes))
         if where == EVERYTHING and self._is_whole:
             return list(range(start, min(start + limit, len(self.codes))))
-        found = positions(self._kept(where), start, limit)
+        described = self.describe(where)
+        found = positions(self.kept(where, described), start, limit)
         if len(self.pending.ids):
-            kept = self.late.keep(where, self.numbers)
+            kept = self.kept_late(where, described)
             late = self.pending.ids[positions(kept, 0, len(self.pending.ids))]
             found = np.sort(np.concatenate([found, late[late >= start]]))[:limit]
         return found.tolist()  # type: ignore[no-any-return]
@@ -140,24 +150,25 @@ class Snapshot:
         """Count the items that a filter keeps."""
         if where == EVERYTHING:
             return self.state.items
-        late = count_live(self.late.keep(where, self.numbers)) if len(self.pending.ids) else 0
-        return int(count_live(self._kept(where))) + int(late)
+        described = self.describe(where)
+        late = count_live(self.kept_late(where, described)) if len(self.pending.ids) else 0
+        return int(count_live(self.kept(where, described))) + int(late)
 
-    def records(self, ids: Ids) -> Words:
-        """Return the records (n, words) of some items' codes."""
+    def records(self, ids: Ids) -> tuple[Words, Words]:
+        """Return the records (n, words) of some items' codes, and of their labels."""
         there = (ids >= 0) & (ids < len(self.codes))
         if not there.all():
             raise _unknown(ids[~there])
         self.check()
-        records, flags = self.codes[ids], self.masks.labels[ids, 0]
+        codes, labels = self.codes[ids], self.masks.labels[ids]
         late = np.isin(ids, self.pending.ids)
         if late.any():
             places = np.searchsorted(self.pending.ids, ids[late])
-            records[late], flags[late] = self.pending.codes[places], self.pending.labels[places, 0]
-        gone = flags & np.uint64(1 << LIVE) == 0
+            codes[late], labels[late] = self.pending.codes[places], self.pending.labels[places]
+        gone = labels[:, 0] & np.uint64(1 << LIVE) == 0
         if gone.any():
             raise _unknown(ids[gone])
-        return records
+        return codes, labels
 
     @computed_once
     def label_counts(self) -> dict[str, int]:
@@ -183,11 +194,19 @@ class Snapshot:
         """Whether every record is that of an item."""
         return self.state.items == self.state.slots and not len(self.pending.ids)
 
-    def _kept(self, where: Where) -> Words:
+    def describe(self, where: Where, *, likely: bool = False) -> DescribedSlots:
+        """Return what a filter needs beside given labels; with `likely`, likely ones anyway."""
+        return self.descriptions.read(where, self.state, likely=likely)
+
+    def kept(self, where: Where, described: DescribedSlots) -> Words:
         """Return the mask of the records that count."""
         self._check_labels()
-        mask = self.masks.keep(where, self.numbers)
+        mask = self.masks.keep(where, self.numbers, described)
         return mask & ~self._outdated if len(self.pending.ids) else mask
+
+    def kept_late(self, where: Where, described: DescribedSlots) -> Words:
+        """Return the mask of the pending records that count."""
+        return self.late.keep(where, self.numbers, described.take(self.pending.ids))
 
     @computed_once
     def _outdated(self) -> Words:

@@ -9,6 +9,9 @@ import numpy as np
 from softhash.codes import Codes, check_packed
 from softhash.errors import InputError, UnknownItemError
 from softhash.index.items import Entry, Item
+from softhash.index.local import _facts, _likely
+from softhash.index.local._columns import Ids
+from softhash.index.local._derived import forget
 from softhash.index.local._items import REPLACE, fetch, find_name
 from softhash.index.local._rows import decode_item, encode_row
 from softhash.index.local._transactions import Session
@@ -110,9 +113,17 @@ class Writer:
 
     def _replace(self, old: Sequence[Item], new: Sequence[Item]) -> None:
         if new:
+            before = {item.id: item.entry.sha256 for item in old}
+            changed = [item.id for item in new if item.entry.sha256 != before[item.id]]
+            self._forget(np.array(sorted(changed), np.int64))
             each = (encode_row(*item) for item in new)
             self._session.connection.executemany(REPLACE, ((*row[1:], row[0]) for row in each))
             self._session.edited(old, new)
+
+    def _forget(self, ids: Ids) -> None:
+        """Clear what filters would read of items whose content is about to change."""
+        for kind, record in (("likely", _likely.RECORD), ("facts", _facts.RECORD)):
+            forget(self._session.folder.glob(f"{kind}-*.bin"), record, ids)
 
     def _checked(self, codes: Codes, entries: Sequence[Entry]) -> Codes:
         codes = check_packed(np.asarray(codes), self._bits)

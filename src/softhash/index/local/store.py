@@ -13,6 +13,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -22,21 +23,23 @@ from softhash.codes import Codes, check_packed, row_bytes
 from softhash.errors import IndexDamagedError, UnknownItemError, UsageError
 from softhash.hamming.words import Words
 from softhash.index.items import Entry, Item, Near
-from softhash.index.local import _layout
+from softhash.index.kept_model import kept_model
+from softhash.index.local import _layout, _words
 from softhash.index.local._columns import in_records
 from softhash.index.local._database import ITEMS
+from softhash.index.local._facts import FactFile
 from softhash.index.local._features import FeatureFile
-from softhash.index.local._items import fetch, find_content, find_name, walk
+from softhash.index.local._items import fetch, find_content, find_name
+from softhash.index.local._likely import LikelyFile
+from softhash.index.local._likely_kernels import Scores
 from softhash.index.local._reader import Reader
 from softhash.index.local._rows import Row, decode_entry, decode_item
 from softhash.index.local._verify import limit_lines, verify
 from softhash.index.local._writer import Writer
 from softhash.index.store import Meta
-from softhash.index.where import EVERYTHING, Where
+from softhash.index.where import EVERYTHING, LIKELY, Where
 
 __all__ = ["LocalStore"]
-
-WALKED_AT_ONCE = 4096  # items
 
 
 class LocalStore:
@@ -94,6 +97,16 @@ class LocalStore:
     def features(self) -> FeatureFile:
         """The features kept beside the codes, if they are; see `softhash.index.features`."""
         return FeatureFile(self._folder, self.meta.model, writable=self._writer is not None)
+
+    @property
+    def likely(self) -> LikelyFile:
+        """The likely labels kept beside the codes, if they are; see `softhash.index.likely`."""
+        return LikelyFile(self._folder, kept_model(self), writable=self._writer is not None)
+
+    @property
+    def facts(self) -> FactFile:
+        """The facts of photographs kept beside the codes; see `softhash.index.facts`."""
+        return FactFile(self._folder, writable=self._writer is not None)
 
     @property
     def version(self) -> int:
@@ -157,7 +170,7 @@ class LocalStore:
     def codes(self, ids: Sequence[int]) -> Codes:
         """Read codes in place, in the order asked for; raise UnknownItemError as `get` does."""
         wanted = np.asarray(ids, np.int64)
-        records = self._reader.steady(lambda now: now.records(wanted))
+        records = self._reader.steady(lambda now: now.records(wanted)[0])
         return np.ascontiguousarray(records.view(np.uint8)[:, : row_bytes(self._bits)])
 
     def find_names(self, file_names: Sequence[str]) -> dict[str, int]:
@@ -197,8 +210,7 @@ class LocalStore:
 
     def _words(self, codes: Codes, k: int, offset: int) -> Words:
         """Return query codes as records, after a look at all that may be wrong with a search."""
-        if k < 1 or offset < 0:
-            raise UsageError(f"k is {k} and offset {offset}", "give at least 1 and 0")
+        _check_window(k, offset)
         queries = in_records(check_packed(np.asarray(codes), self._bits, "query codes"))
         return queries.view(np.uint64)
 
@@ -222,15 +234,10 @@ class LocalStore:
 
     def scan(self) -> Iterator[tuple[int, Entry]]:
         """Iterate over all entries in id order, in bounded memory."""
-        before, count, after = self._reader.snapshot().state, 0, -1
-        while True:
-            with self._reader.items() as items:
-                rows = walk(*items, after, WALKED_AT_ONCE)
-            yield from ((row[0], decode_entry(row)) for row in rows)
-            count += len(rows)
-            if len(rows) < WALKED_AT_ONCE:
-                break
-            after = rows[-1][0]
+        before, count = self._reader.snapshot().state, 0
+        for row in self._reader.rows():
+            yield row[0], decode_entry(row)
+            count += 1
         if count != before.items and self.version == before.change:
             raise _lost(self._folder, f"{before.items - count:,} of {before.items:,} items are")
 
@@ -238,10 +245,36 @@ class LocalStore:
         """Count the items of every label that some item has, sorted by name."""
         return dict(self._reader.steady(lambda now: now.label_counts))
 
+    def likely_counts(self, at_least: float = LIKELY) -> dict[str, int]:
+        """Count the items of each word that is so probable for some, and not given to them."""
+        return self._reader.steady(lambda now: _words.likely_counts(now, at_least))
+
+    def rank_by_words(
+        self, weights: Mapping[str, float], k: int, *, offset: int = 0, where: Where = EVERYTHING
+    ) -> list[tuple[float, int]]:
+        """Rank items by words, given or likely; see `softhash.index.words`."""
+        _check_window(k, offset)
+        first = offset + k
+        return self._reader.steady(lambda now: _words.rank_by_words(now, weights, first, where))[
+            offset:
+        ]
+
+    def word_scores(self, ids: Sequence[int], weights: Mapping[str, float]) -> Scores:
+        """Return what some items are ranked by in `rank_by_words`; raise as `get` does."""
+        wanted = np.asarray(ids, np.int64)
+        return self._reader.steady(lambda now: _words.word_scores(now, wanted, weights))
+
     def verify(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
         """Check every byte, and return one line for each problem."""
         wrong = verify(self._folder, self._reader, progress)
-        return wrong or limit_lines(self.features.verify(id for id, _ in self.scan()))
+        kept = self.features, self.likely, self.facts
+        each = (one.verify(id for id, _ in self.scan()) for one in kept)
+        return wrong or limit_lines(list(chain.from_iterable(each)))
+
+
+def _check_window(k: int, offset: int) -> None:
+    if k < 1 or offset < 0:
+        raise UsageError(f"k is {k} and offset {offset}", "give at least 1 and 0")
 
 
 def _lost(folder: Path, what: str) -> IndexDamagedError:

@@ -1,10 +1,10 @@
 """Filters as boolean expressions of Milvus."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from softhash.index.milvus._rows import is_unicode
-from softhash.index.where import And, Label, Not, Or, Where, canonical
+from softhash.index.where import And, Folder, Label, Not, Or, Where, canonical, without_derived
 
 NOTHING = "(id < 0)"  # ids are 0 or more
 
@@ -31,21 +31,27 @@ def one_of(field: str, values: Iterable[str | int]) -> str:
     return f"{field} in [{', '.join(listed)}]"
 
 
-def labelled(where: Where) -> str:
-    """Write a filter by labels; "" keeps everything.
+def labelled(where: Where, paths: Collection[str] = ()) -> str:
+    """Write a filter; "" keeps everything. Likely labels and facts are not kept: none counts.
+
+    Servers before 2.4 match texts by how they begin alone: the `paths` of all folders that items
+    are directly in say which a name is part of.
 
     >>> labelled(And((Label("sea"), Not(Label("boat")))))
     'array_contains_any(labels, ["sea"]) and not array_contains_any(labels, ["boat"])'
     """
-    return _written(canonical(where))
+    return _written(canonical(without_derived(where)), paths)
 
 
-def _written(where: Where) -> str:
+def _written(where: Where, paths: Collection[str]) -> str:
     """Write a canonical tree; its labels by one call for those wanted, one for those unwanted."""
     terms = where.terms if isinstance(where, And | Or) else (where,)
+    denied = [term.term for term in terms if isinstance(term, Not)]
     wanted = [term.name for term in terms if isinstance(term, Label)]
-    unwanted = [t.term.name for t in terms if isinstance(t, Not) and isinstance(t.term, Label)]
-    groups = [_written(term) for term in terms if isinstance(term, And | Or)]
+    unwanted = [term.name for term in denied if isinstance(term, Label)]
+    groups = [_in_folder(term, paths) for term in terms if isinstance(term, Folder)]
+    groups += [_not(_in_folder(term, paths)) for term in denied if isinstance(term, Folder)]
+    groups += [_written(term, paths) for term in terms if isinstance(term, And | Or)]
     if isinstance(where, Or):
         parts = [_contains("any", wanted), _not(_contains("all", unwanted)), *groups]
         return f"({' or '.join(part for part in parts if part)})" if terms else NOTHING
@@ -61,6 +67,26 @@ def _contains(how: str, labels: Sequence[str]) -> str:
         return NOTHING
     listed = ", ".join(quoted(label) for label in known)
     return f"array_contains_{how if len(known) > 1 else 'any'}(labels, [{listed}])"
+
+
+def _in_folder(folder: Folder, paths: Iterable[str]) -> str:
+    """Write that a file is in a folder, or below it, as ranges of names; "0" follows "/".
+
+    >>> _in_folder(Folder("Italy"), ["2023", "2024/Italy/Rome", "2024/Italy/Siena"])
+    '((file_name >= "2024/Italy/" and file_name < "2024/Italy0"))'
+    """
+    tops = sorted({_top(folder, path) for path in paths if folder.holds(path)})
+    ranges = [
+        f"(file_name >= {quoted(f'{top}/')} and file_name < {quoted(f'{top}0')})" for top in tops
+    ]
+    return f"({' or '.join(ranges)})" if ranges else NOTHING
+
+
+def _top(folder: Folder, path: str) -> str:
+    """Return the first folder of a path that is, as all below it, in a folder asked for."""
+    while folder.holds(above := path.rpartition("/")[0]):
+        path = above
+    return path
 
 
 def _not(expression: str) -> str:

@@ -30,7 +30,7 @@ from softhash.index.milvus._names import chunks
 from softhash.index.milvus._ranking import check_window, rank
 from softhash.index.milvus._writer import Writer
 from softhash.index.store import Meta
-from softhash.index.where import EVERYTHING, Where
+from softhash.index.where import EVERYTHING, Folder, Where, leaves
 
 __all__ = ["MilvusStore"]
 
@@ -46,6 +46,7 @@ class MilvusStore:
         self._meta = meta
         self._writer = Writer(collection, lock, meta.bits) if lock is not None else None
         self._labels: tuple[int, dict[str, int]] = (-1, {})
+        self._folders: tuple[int, frozenset[str]] = (-1, frozenset())
 
     @classmethod
     def create(cls, location: str, meta: Meta) -> Self:
@@ -172,7 +173,7 @@ class MilvusStore:
         if k < 1 or not len(codes) or (radius is not None and radius < 0):
             return [[] for _ in codes]
         queries = [code.tobytes() for code in codes]
-        ranked = rank(self._collection, queries, offset + k, radius, labelled(where))
+        ranked = rank(self._collection, queries, offset + k, radius, self._expression(where))
         return [near[offset:] for near in ranked]
 
     def items(
@@ -187,13 +188,13 @@ class MilvusStore:
         last = offset + limit
         size = min(last + last // 4 + 8, WALK_ROWS)
         rows = self._collection.walk(
-            _rows.ITEM_FIELDS, after=after, expression=labelled(where), size=size
+            _rows.ITEM_FIELDS, after=after, expression=self._expression(where), size=size
         )
         return [_rows.decode_item(row) for row in islice(rows, offset, last)]
 
     def count(self, *filters: Where) -> list[int]:
         """Count the items that each of these filters keeps, by one query for each."""
-        return [self._collection.count(labelled(where)) for where in filters]
+        return [self._collection.count(self._expression(where)) for where in filters]
 
     def scan(self) -> Iterator[tuple[int, Entry]]:
         """Iterate over all entries in id order, in bounded memory."""
@@ -212,6 +213,17 @@ class MilvusStore:
             counts = Counter(label for row in rows for label in set(row["labels"]))
             self._labels = version, dict(sorted(counts.items()))
         return dict(self._labels[1])
+
+    def _expression(self, where: Where) -> str:
+        """Write a filter; for one by folders, all file names are fetched as `labels` does it."""
+        if not any(isinstance(leaf, Folder) for leaf, _ in leaves(where)):
+            return labelled(where)
+        version = self.version
+        if self._folders[0] != version:
+            rows = self._collection.walk(["file_name"])
+            found = frozenset(row["file_name"].rpartition("/")[0] for row in rows)
+            self._folders = version, found
+        return labelled(where, self._folders[1])
 
     def verify(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
         """Check fields, index and every row, and return one line for each problem."""

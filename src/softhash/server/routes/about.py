@@ -1,16 +1,19 @@
 """The index described, and the state of the server."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from softhash.index.features import kept_features
+from softhash.index.sure import kept_sureness
+from softhash.index.words import WordStore
 from softhash.server import limits as bounds
 from softhash.server.json_response import Json
 from softhash.server.openapi import problems
 from softhash.server.prometheus import MEDIA_TYPE
-from softhash.server.schemas import About, Health
+from softhash.server.requests import Beginning
+from softhash.server.schemas import About, Health, WordList
 from softhash.server.service import Service, get_service
 
 router = APIRouter(tags=["about"])
@@ -30,8 +33,17 @@ async def about(request: Request) -> Response:
     service = get_service(request)
     version = await service.version()
     found = await service.about.get(version, service.searches, lambda: _about(service))
-    keeps = await service.searches.run(kept_features, service.index.store)  # of no version
-    return Json(found | {"features": keeps is not None})
+    counts = await service.count_words()
+    kept = await service.searches.run(_derived, service)  # of no version
+    return Json(found | kept | {"labels": counts.given, "likely": counts.likely})
+
+
+def _derived(service: Service) -> dict[str, bool]:
+    store = service.index.store
+    return {
+        "features": kept_features(store) is not None,
+        "sure": kept_sureness(store) is not None,
+    }
 
 
 def _about(service: Service) -> dict[str, Any]:
@@ -41,9 +53,9 @@ def _about(service: Service) -> dict[str, Any]:
         "bits": index.bits,
         "model": index.store.meta.model,
         "root": index.root.name if index.root else "",
-        "labels": index.store.labels(),
         "classes": list(index.hasher.classes) if service.encodes else [],
         "encodes": service.encodes,
+        "words": isinstance(index.store, WordStore),
         "writable": service.writable,
         "originals": service.originals,
         "limits": {
@@ -55,6 +67,13 @@ def _about(service: Service) -> dict[str, Any]:
             "widths": [int(width) for width in bounds.Width],
         },
     }
+
+
+@router.get("/api/v1/words", response_model=WordList, responses=problems(422, 503))
+async def words(request: Request, asked: Annotated[Beginning, Query()]) -> Response:
+    """Complete a word: the most common of those that begin so come first."""
+    counts = await get_service(request).count_words()
+    return Json({"words": counts.complete(asked.prefix, asked.limit)})
 
 
 @router.get(

@@ -2,16 +2,21 @@
 
 import mimetypes
 from pathlib import Path
+from typing import Annotated
 
-from fastapi import APIRouter, Request
-from starlette.responses import FileResponse, Response
+from fastapi import APIRouter, Query, Request
+from starlette.responses import FileResponse, Response, StreamingResponse
 
+from softhash.errors import InputError
+from softhash.server.archive import Member, zip_files
 from softhash.server.json_response import Json
+from softhash.server.limits import MAX_PAGE
 from softhash.server.openapi import problems
 from softhash.server.problems import Problem
+from softhash.server.requests import Id
 from softhash.server.routes.items import CACHE_CONTROL, ItemId, find_file
 from softhash.server.schemas import FolderList
-from softhash.server.service import get_service
+from softhash.server.service import Service, get_service
 
 router = APIRouter(prefix="/api/v1", tags=["items"])
 
@@ -39,9 +44,7 @@ async def folders(request: Request) -> Response:
 async def file(request: Request, id: ItemId) -> Response:
     """Fetch the file of an item as it is, with what its camera wrote into it."""
     service = get_service(request)
-    if not service.originals:
-        hint = "start it with `softhash serve INDEX --originals`"
-        raise Problem(403, "no-originals", "this server sends no files, only small pictures", hint)
+    _check_originals(service)
     path, status = await service.searches.run(find_file, service, id)
     return FileResponse(
         path,
@@ -51,6 +54,37 @@ async def file(request: Request, id: ItemId) -> Response:
         content_disposition_type="inline",
         headers={"Cache-Control": CACHE_CONTROL},
     )
+
+
+@router.get(
+    "/archive",
+    response_class=Response,
+    responses={200: {"content": {"application/zip": {}}}, **problems(403, 404, 422, 503)},
+)
+async def archive(
+    request: Request,
+    id: Annotated[list[Id], Query(min_length=1, max_length=MAX_PAGE, description="The items.")],
+) -> Response:
+    """Fetch the files of several items as one zip; files that are gone are left out."""
+    service = get_service(request)
+    _check_originals(service)
+    members = await service.searches.run(_members, service, list(dict.fromkeys(id)))
+    headers = {"Content-Disposition": 'attachment; filename="pictures.zip"'}
+    return StreamingResponse(zip_files(members), media_type="application/zip", headers=headers)
+
+
+def _members(service: Service, ids: list[int]) -> list[Member]:
+    items = service.index.store.get(ids)
+    try:
+        return [Member(item.file_name, service.index.path(item)) for item in items]
+    except InputError:  # codes only, or a name that leads out of the folder
+        raise Problem(404, "no-picture", "the index has no pictures of these items") from None
+
+
+def _check_originals(service: Service) -> None:
+    if not service.originals:
+        hint = "start it with `softhash serve INDEX --originals`"
+        raise Problem(403, "no-originals", "this server sends no files, only small pictures", hint)
 
 
 def media_type(path: Path) -> str:

@@ -10,15 +10,15 @@ from fastapi import Path as InPath
 from starlette.responses import Response
 
 from softhash.errors import ImageError, InputError, UnknownItemError
-from softhash.index.search import check_labels
-from softhash.index.where import EVERYTHING
+from softhash.index.search import Filter, check_labels
+from softhash.index.where import EVERYTHING, Where
 from softhash.server.folders import Folders, read_page
 from softhash.server.json_response import Json
 from softhash.server.limits import MAX_ID, Width
 from softhash.server.openapi import problems
 from softhash.server.problems import Problem
 from softhash.server.requests import Browse
-from softhash.server.schemas import ItemView, Page, item_view
+from softhash.server.schemas import ItemView, Page
 from softhash.server.service import Service, get_service
 from softhash.server.thumbnails import content_tag
 
@@ -43,37 +43,42 @@ async def items(request: Request, wanted: Annotated[Browse, Query()]) -> Respons
 
 
 def _page(service: Service, wanted: Browse) -> dict[str, Any]:
-    store, where = service.index.store, wanted.kept
-    check_labels(store, wanted.expression or EVERYTHING)
+    store, where = service.index.store, _filter(service, wanted)
     limit = wanted.limit + 1  # one more, to see whether there is another page
     found = store.items(after=wanted.after, limit=limit, where=where)
     shown = found[: wanted.limit]
     more = len(found) > len(shown)
-    views = [item_view(item, service.shows) for item in shown]
-    return {"items": views, "next": shown[-1].id if more else None, "total": store.count(where)[0]}
+    next = shown[-1].id if more else None
+    return {"items": service.view_items(shown), "next": next, "total": store.count(where)[0]}
 
 
 def _page_of(service: Service, wanted: Browse, folders: Folders) -> dict[str, Any]:
     ids = folders.within(wanted.folder or "")
-    store, where = service.index.store, wanted.kept
-    check_labels(store, wanted.expression or EVERYTHING)
+    store, where = service.index.store, _filter(service, wanted)
     found, next = read_page(store, ids, wanted.after, wanted.limit, where)
     total = len(ids) if where == EVERYTHING else None  # else every item had to be read
-    return {"items": [item_view(one, service.shows) for one in found], "next": next, "total": total}
+    return {"items": service.view_items(found), "next": next, "total": total}
+
+
+def _filter(service: Service, wanted: Browse) -> Where:
+    """Return which items count; an expression may not name unknown labels."""
+    store = service.index.store
+    check_labels(store, Filter(wanted.expression or EVERYTHING, wanted.given_only).expand(store))
+    return wanted.expand(store)
 
 
 def _same_content(service: Service, wanted: Browse) -> dict[str, Any]:
     found = service.index.store.find_content(wanted.sha256 or "")
     items = [] if found is None else service.index.store.get([found])
-    views = [item_view(item, service.shows) for item in items]
-    return {"items": views, "next": None, "total": len(views)}
+    return {"items": service.view_items(items), "next": None, "total": len(items)}
 
 
 @router.get("/{id}", response_model=ItemView, responses=problems(404, 422, 503))
 async def item(request: Request, id: ItemId) -> Response:
     """Fetch an item."""
     service = get_service(request)
-    return Json(item_view(await service.searches.run(service.index.get, id), service.shows))
+    found = await service.searches.run(lambda: service.view_items([service.index.get(id)]))
+    return Json(found[0])
 
 
 @router.get(

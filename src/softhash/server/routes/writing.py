@@ -8,14 +8,13 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from softhash.errors import UnknownItemError
-from softhash.index.items import Item
 from softhash.server import uploads
 from softhash.server.json_response import Json
 from softhash.server.openapi import FORM, UPLOAD, problems
 from softhash.server.problems import Problem
 from softhash.server.requests import ItemForm
 from softhash.server.routes.items import ItemId
-from softhash.server.schemas import ItemView, item_view
+from softhash.server.schemas import ItemView
 from softhash.server.service import Service, get_service
 
 
@@ -63,14 +62,14 @@ async def add(request: Request, form: Annotated[ItemForm, Form(**FORM)]) -> Resp
     name = uploads.safe_name(form.file_name or form.image.filename or "")
     data = await form.image.read()
     labels = tuple(dict.fromkeys(form.label))
-    item = await service.pictures.run(_add, service, name, data, labels)
-    return Json(item_view(item, service.shows), status_code=201)
+    return Json(await service.pictures.run(_add, service, name, data, labels), status_code=201)
 
 
-def _add(service: Service, name: str, data: bytes, labels: tuple[str, ...]) -> Item:
+def _add(service: Service, name: str, data: bytes, labels: tuple[str, ...]) -> dict[str, Any]:
     encoded = service.encode(data)  # first: what is not a picture is never stored
     with service.writing:
-        return uploads.add(service.index, name, data, labels, encoded)
+        item = uploads.add(service.index, name, data, labels, encoded)
+    return service.view_items([item])[0]
 
 
 @router.delete(

@@ -71,6 +71,10 @@ export const items = (values, signal) => request(`items?${query(values)}`, { sig
 export const itemOf = async (sha256, signal) =>
   (await request(`items?${query({ sha256, limit: 1 })}`, { signal })).items[0] ?? null;
 
+// Words that complete a beginning, the most common first.
+export const words = async (values, signal) =>
+  (await request(`words?${query(values)}`, { signal })).words;
+
 export const folders = (signal) => request("folders", { signal });
 
 export const report = (signal) => request("report", { signal });
@@ -88,6 +92,10 @@ export function picture(item, width) {
   address.searchParams.set("width", width);
   return address.href;
 }
+
+// Address of a zip of files; null where the server does not send them.
+export const archive = (ids) =>
+  (originals ? new URL(`${BASE}archive?${query({ id: ids })}`, document.baseURI).href : null);
 
 // Address of the file itself; null where there is none, or the server does not send it.
 export const original = (item) =>

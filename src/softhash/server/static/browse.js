@@ -1,60 +1,48 @@
 // Browse: all pictures, or those of a folder, or with the chosen labels; more come while scrolling.
 
+import { activeFilters } from "./active.js";
 import * as api from "./api.js";
 import { card } from "./card.js";
+import { hasLabels } from "./filters.js";
 import { labelChips } from "./labels.js";
 import { button, count, element, empty } from "./parts.js";
-import { emptyIndex } from "./search.js";
+import { photoFilters } from "./photofilters.js";
 import { selectButton } from "./selection.js";
+import { emptyIndex } from "./start.js";
 import { go, now, visit } from "./state.js";
 import { opensLarge } from "./viewer.js";
-import { asksForLabels, parameters } from "./wanted.js";
+import { parameters } from "./wanted.js";
 
 const PAGE = 48;
 const MOST = 480;
 const AHEAD = "800px"; // below the screen, where the next page is fetched
 
-function folderChoice() {
-  const chosen = () => (choice.value === "" ? null : choice.value.slice(1));
-  const choice = element("select", {
-    id: "folder", onchange: () => go({ ...now(), folder: chosen() }),
-  });
-  const node = element("p", { class: "folder", hidden: true },
-    element("label", { for: "folder" }, "Folder"), choice);
-  // A value begins with a sign, since the name of the outermost folder is empty.
-  const offer = (folders) => {
-    choice.replaceChildren(element("option", { value: "" }, "All folders"),
-      ...folders.map(({ name, items }) => element("option", { value: `/${name}` },
-        `${name || "(not in a folder)"} (${items.toLocaleString("en")})`)));
-    node.hidden = folders.length < 2;
-  };
-  const set = ({ folder }) => { choice.value = folder === null ? "" : `/${folder}`; };
-  return { node, offer, set };
-}
-
 export function mount(main, { index, say, work, view }) {
-  const chips = labelChips(index.labels, (part) => go({ ...now(), ...part }));
-  const folder = folderChoice();
+  const change = (part, replace = false) => go({ ...now(), ...part }, { replace });
+  const chips = labelChips(index, (part) => change(part));
+  const photos = photoFilters(change, { outermost: true });
   const list = element("ul", { class: "grid" });
   const summary = element("p", { class: "summary" });
   const none = element("div");
   const more = button("More", () => page(), "more");
   const seen = new IntersectionObserver(([entry]) => { if (entry.isIntersecting) page(); },
     { rootMargin: `0px 0px ${AHEAD}` });
+  const active = activeFilters(index.bits);
+  const labelled = hasLabels(index);
+  const panel = element("details", { class: "panel filters", hidden: !labelled },
+    element("summary", {}, "Filters"), photos.node,
+    labelled ? [element("h2", {}, "Labels"), chips.node] : []);
   let next = null;
-  let offered = false; // folders are
   let items = [];
 
   main.replaceChildren(element("section", { class: "browse" },
     element("div", { class: "head" }, element("h1", {}, "Browse"), summary, selectButton()),
-    folder.node,
-    Object.keys(index.labels).length
-      ? element("details", { class: "panel" }, element("summary", {}, "Labels"), chips.node) : null,
+    element("div", { class: "narrow" }, photos.folder, panel), active.node,
     list, none, more));
   opensLarge(list, view, { items: () => items, more: () => (next === null ? null : page()) });
 
   const fetchItems = (state, after, limit, signal) =>
-    api.items({ ...parameters(state), folder: state.folder, after, limit }, signal);
+    api.items({ ...parameters(state), after, limit }, signal);
 
   function add(answer) {
     next = answer.next;
@@ -76,14 +64,13 @@ export function mount(main, { index, say, work, view }) {
   return async (state, signal) => {
     seen.unobserve(more);
     chips.set(state);
-    if (asksForLabels(state)) chips.node.parentElement.open = true;
+    active.set(state, false);
     const limit = Math.min(MOST, Math.max(PAGE, visit().shown));
-    const [answer, known] = await Promise.all([
-      fetchItems(state, null, limit, signal), offered ? null : api.folders(signal),
+    photos.set(state);
+    const [answer, dated] = await Promise.all([
+      fetchItems(state, null, limit, signal), photos.offer(),
     ]);
-    if (known) folder.offer(known.folders);
-    offered = true;
-    folder.set(state);
+    panel.hidden = !labelled && !dated;
     list.replaceChildren();
     items = [];
     add(answer);
@@ -102,5 +89,6 @@ function shownOf(shown, next, all) {
 function nothing(index) {
   if (!index.items) return emptyIndex();
   const clear = button("Show everything", () => go({ view: "browse" }), "primary");
-  return empty("No picture is like that", "Ask for fewer labels, or for another folder.", clear);
+  return empty("No picture is like that",
+    "Ask for fewer labels, for another folder or more time.", clear);
 }

@@ -1,8 +1,11 @@
-// How alike, and which labels: what narrows a search; and its finer order. Focus stays through all.
+// What narrows a search: how alike, how sure, which labels, when and where; and its finer order.
+// Focus stays through all.
 
 import { labelChips } from "./labels.js";
 import { limitWords } from "./likeness.js";
 import { element } from "./parts.js";
+import { photoFilters } from "./photofilters.js";
+import { sureLimit } from "./sure.js";
 
 const PAUSE = 150; // ms without a move of the slider before a search
 
@@ -24,7 +27,8 @@ function radiusSlider(bits, changed) {
       changed({ radius: value >= bits ? null : value });
     }, PAUSE);
   });
-  const set = ({ radius }) => {
+  const set = ({ radius }, offered) => {
+    node.hidden = !offered;
     clearTimeout(waiting);
     slider.value = radius ?? bits;
     tell();
@@ -50,23 +54,34 @@ function rescoreBox(changed) {
   return { node, set };
 }
 
+export const hasLabels = ({ labels, likely = {} }) =>
+  Object.keys(labels).length + Object.keys(likely).length > 0;
+
+const countActive = (state) => state.labels.length + state.without.length
+  + [state.radius !== null, state.sure !== null, state.where, state.given, state.folder !== null,
+    state.from || state.to, state.camera].filter(Boolean).length;
+
 // `changed(part, replace)`: part of a state; a slider's steps replace one another in the history.
 export function filters(index, changed) {
   const radius = radiusSlider(index.bits, (part) => changed(part, true));
   const rescore = rescoreBox((part) => changed(part, false));
-  const labels = labelChips(index.labels, (part) => changed(part, false));
+  const sure = sureLimit((part) => changed(part, false));
+  const labels = labelChips(index, (part) => changed(part, false));
+  const photos = photoFilters(changed);
   const wide = matchMedia("(min-width: 56rem)").matches;
   const summary = element("summary", {}, "Filters");
   const node = element("details", { class: "panel filters", open: wide }, summary,
-    radius.node, rescore.node,
-    Object.keys(index.labels).length ? [element("h2", {}, "Labels"), labels.node] : []);
+    radius.node, sure.node, rescore.node, photos.folder, photos.node,
+    hasLabels(index) ? [element("h2", {}, "Labels"), labels.node] : []);
+  // `offered`: which of `alike`, `sure` and `finer` mean something for this search.
   const set = (state, offered) => {
-    const active = state.labels.length + state.without.length
-      + (state.radius === null ? 0 : 1) + (state.where ? 1 : 0);
+    const active = countActive(state);
     summary.textContent = active ? `Filters (${active})` : "Filters";
-    radius.set(state);
-    rescore.set(state, offered);
+    radius.set(state, offered.alike);
+    sure.set(state, offered.sure);
+    rescore.set(state, offered.finer);
+    photos.set(state);
     labels.set(state);
   };
-  return { node, set };
+  return { node, set, offer: photos.offer };
 }

@@ -1,12 +1,15 @@
 // Hits as a grid; those that the ranking cannot tell apart are folded behind the first of them.
 
 import { card } from "./card.js";
-import { likeness, workings } from "./likeness.js";
+import { foundBy } from "./guesses.js";
+import { alikeWords, workings } from "./likeness.js";
 import { button, element } from "./parts.js";
 import { opensLarge } from "./viewer.js";
 
-// Features tell pictures with one code apart: these keep their places, as the query's own does.
-const keyOf = ({ code, rescored = null, own = false }) => `${code} ${rescored} ${own}`;
+// Features and words tell pictures with one code apart: these keep their places, as the query's
+// own does.
+const keyOf = ({ id, distance, code, rescored = null, score = null, own = false }) =>
+  (distance === null ? String(id) : `${code} ${rescored} ${score} ${own}`);
 
 export function groupTies(hits) {
   const groups = new Map();
@@ -39,7 +42,8 @@ export function hitGrid({ view, more = null }) {
   let detailed = false;
 
   const items = () => shown.filter(({ id }) => !cards.get(id).hidden);
-  const words = (hit) => element("p", { class: "alike" }, likeness(hit, look.bits));
+  const words = (hit) => (look.words?.length ? foundBy(hit, look.words)
+    : element("p", { class: "alike" }, alikeWords(hit, look.bits)));
   opensLarge(list, view, { items, words, more });
 
   function cardOf(hit) {
@@ -53,7 +57,7 @@ export function hitGrid({ view, more = null }) {
   function explain(hit) {
     const node = cards.get(hit.id);
     node.querySelector(".workings")?.remove();
-    if (detailed) node.querySelector(".measure").after(workings(hit, look));
+    if (detailed) node.querySelector(".measure")?.after(workings(hit, look));
   }
 
   function foldOf(key, rest) {
@@ -82,7 +86,7 @@ export function hitGrid({ view, more = null }) {
   // Cards that are there already stay, so that their pictures do not load again.
   function show(hits, given, least = 0) {
     look = given;
-    const key = JSON.stringify([look.code, look.wanted, look.keep, look.rescore]);
+    const key = JSON.stringify([look.code, look.words, look.wanted, look.keep, look.tuned]);
     if (key !== last) [cards, opened].forEach((kept) => kept.clear());
     last = key;
     const groups = groupTies(hits);

@@ -3,7 +3,9 @@
 import * as api from "./api.js";
 import { legend } from "./card.js";
 import { copyText } from "./clipboard.js";
+import { factList } from "./facts.js";
 import { hitGrid } from "./grid.js";
+import { ordered, percent } from "./guesses.js";
 import { button, codeStrip, element, empty, fileName, photo } from "./parts.js";
 import { link } from "./state.js";
 
@@ -23,14 +25,19 @@ export function mount(main, { index, say, view }) {
 function large(item, index, say) {
   const labels = item.labels.map((label) => element("li", {},
     element("a", { class: "chip", href: link({ view: "browse", labels: [label] }) }, label)));
+  const likely = ordered(item.likely).map(([label, p]) => element("li", {},
+    element("a", { class: "chip maybe", href: link({ words: label }) }, label,
+      element("span", { class: "count" }, percent(p)))));
   return element("article", { class: "item" },
     element("div", { class: "picture large" }, photo(item, 1280, { lazy: false })),
     element("div", { class: "about" },
       element("h1", {}, fileName(item.file_name)),
-      item.file_name.includes("/") ? element("p", { class: "help" }, item.file_name) : null,
       element("h2", {}, "Labels"),
       labels.length ? element("ul", { class: "chips" }, labels)
-        : element("p", { class: "help" }, "This picture has no labels."),
+        : element("p", { class: "help" }, "Nobody has given this picture labels."),
+      likely.length ? [element("h2", {}, "Looks like"), element("ul", { class: "chips" }, likely)]
+        : [],
+      factList(item),
       element("div", { class: "ways" },
         element("a", { class: "button primary", href: link({ id: item.id }) },
           "Find similar pictures"), fileWays(item, say)),

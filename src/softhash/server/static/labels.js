@@ -23,14 +23,15 @@ function turned(label, state) {
   return { labels, without };
 }
 
-// `note` stands behind the label, `said` is what is read out in its place.
-export function labelChip(label, { note, said }, changed) {
+// `note` stands behind the label, `said` is what is read out in its place; `maybe`: only likely.
+export function labelChip(label, { note, said, title = null, maybe = false }, changed) {
   let state = OPEN;
   const onclick = () => changed(turned(label, state));
   const sign = element("span", { class: "sign", "aria-hidden": "true" });
-  const node = element("button", { type: "button", class: "chip", "data-label": label, onclick },
-    sign, element("span", { class: "name" }, label),
-    element("span", { class: "count" }, note));
+  const kind = maybe ? "chip maybe" : "chip";
+  const node = element("button",
+    { type: "button", class: kind, title, "data-label": label, onclick }, sign,
+    element("span", { class: "name" }, label), element("span", { class: "count" }, note));
   const set = (next) => {
     state = next;
     const is = stateOf(label, state);
@@ -70,11 +71,34 @@ function expressionField(changed) {
   return { node, set };
 }
 
-export function labelChips(counts, changed) {
+// All labels with how many pictures have them, given and likely; the most common first.
+export function countedLabels({ labels, likely = {} }) {
+  const of = (counts, label) => (Object.hasOwn(counts, label) ? counts[label] : 0);
+  const names = [...new Set([...Object.keys(labels), ...Object.keys(likely)])];
+  return names.map((label) => ({ label, given: of(labels, label), likely: of(likely, label) }))
+    .sort((a, b) => b.given + b.likely - a.given - a.likely || a.label.localeCompare(b.label));
+}
+
+function countedChip({ label, given, likely }, changed) {
+  const all = (given + likely).toLocaleString("en");
+  const said = likely ? `${given} given, ${likely} likely` : `${given} pictures`;
+  return { given, ...labelChip(label,
+    { note: all, said, title: likely ? said : null, maybe: !given }, changed) };
+}
+
+// Likely ones count too, unless it is on.
+function givenOnly(changed) {
+  const onchange = () => changed({ given: box.checked });
+  const box = element("input", { type: "checkbox", onchange });
+  const node = element("div", { class: "mode" },
+    element("label", {}, box, "Given labels only"));
+  return { node, set: ({ given }) => { box.checked = given; } };
+}
+
+export function labelChips(index, changed) {
   let state = OPEN;
-  const byCount = Object.entries(counts).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
-  const chips = byCount.map(([label, items]) => labelChip(label,
-    { note: items.toLocaleString("en"), said: `${items} pictures` }, changed));
+  const chips = countedLabels(index).map((one) => countedChip(one, changed));
+  const guesses = chips.some(({ node }) => node.classList.contains("maybe"));
   const list = element("div", { class: "chips", role: "group", "aria-label": "Labels" },
     chips.map(({ node }) => node));
   const find = element("input", {
@@ -85,12 +109,14 @@ export function labelChips(counts, changed) {
     () => changed({ labels: [], without: [], where: "" }), "plain");
   const mode = anyOrAll(changed);
   const logic = expressionField(changed);
+  const given = givenOnly(changed);
+  given.node.hidden = !Object.keys(index.labels).length || !Object.keys(index.likely ?? {}).length;
 
   function offer() {
     const text = find.value.trim().toLowerCase();
     let left = MANY;
-    for (const { node, label } of chips) {
-      const fits = label.toLowerCase().includes(text) && left > 0;
+    for (const { node, label, given: items } of chips) {
+      const fits = label.toLowerCase().includes(text) && left > 0 && (items || !state.given);
       node.hidden = !fits && stateOf(label, state) === "off";
       left -= fits ? 1 : 0;
     }
@@ -98,15 +124,16 @@ export function labelChips(counts, changed) {
 
   function set(next) {
     state = next;
-    [...chips, mode, logic].forEach((one) => one.set(state));
+    [...chips, mode, logic, given].forEach((one) => one.set(state));
     mode.node.hidden = state.labels.length < 2;
     clear.hidden = !asksForLabels(state);
-    if (chips.length > MANY) offer();
+    offer();
   }
 
   const help = element("p", { class: "help" },
-    "Press a label once for pictures with it, twice for pictures without it.");
+    "Press a label once for pictures with it, twice for pictures without it.",
+    guesses ? " Dashed ones are likely: nobody gave them, the model sees them." : "");
   const node = element("div", { class: "labels" },
-    chips.length > MANY ? find : null, list, mode.node, help, logic.node, clear);
+    chips.length > MANY ? find : null, list, given.node, mode.node, help, logic.node, clear);
   return { node, set };
 }

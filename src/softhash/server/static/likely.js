@@ -1,13 +1,11 @@
 // What the model takes a picture for: labels with probabilities, those of the index as chips.
 
+import { ordered, percent } from "./guesses.js";
 import { labelChip } from "./labels.js";
 import { element } from "./parts.js";
 import { OPEN } from "./state.js";
 
-const SURE = 0.99; // above it a rounded percentage would read as certainty
-
-const percent = (probability) =>
-  `${probability > SURE ? "> " : ""}${(100 * Math.min(probability, SURE)).toFixed(0)} %`;
+const MOST = 6;
 
 // A label that no picture of the index has cannot be asked for.
 const plain = (label, note) => ({
@@ -15,8 +13,9 @@ const plain = (label, note) => ({
   set: () => {},
 });
 
-// `changed(part)`: labels of a state, as from the filters; `counts`: pictures of each label.
-export function likelyLabels(counts, changed) {
+// `changed(part)`: labels of a state, as from the filters; `known(label)`: whether any picture has
+// it, given or likely.
+export function likelyLabels(known, changed) {
   const list = element("div", { class: "chips", role: "group", "aria-labelledby": "likely" });
   const node = element("div", { class: "likely", hidden: true },
     element("h3", { id: "likely" }, "Looks like"), list);
@@ -29,12 +28,11 @@ export function likelyLabels(counts, changed) {
   }
 
   function show(likely) {
-    // Sorted again: a script puts names that are numbers first, whatever the server's order.
-    const ordered = Object.entries(likely).sort((a, b) => b[1] - a[1]);
-    chips = ordered.map(([label, probability]) => {
+    chips = ordered(likely).slice(0, MOST).map(([label, probability]) => {
       const note = percent(probability);
-      return Object.hasOwn(counts, label)
-        ? labelChip(label, { note, said: `${note} likely` }, changed) : plain(label, note);
+      return known(label)
+        ? labelChip(label, { note, said: `${note} likely`, maybe: true }, changed)
+        : plain(label, note);
     });
     list.replaceChildren(...chips.map((one) => one.node));
     node.hidden = !chips.length;

@@ -1,14 +1,19 @@
 // How alike a hit is: in words for everybody, in bits for the details.
 
 import { bitsOf, codeStrip, element, unseen } from "./parts.js";
+import { sureWords } from "./sure.js";
 
 const WORDS = [[1 / 8, "very alike"], [1 / 4, "alike"], [1, "less alike"]]; // by share of the bits
 
 const word = (distance, bits) => WORDS.find(([share]) => distance <= share * bits)[1];
 
 // The one place that words a hit's likeness.
-export const likeness = ({ distance, own = false }, bits) =>
-  (own ? "the same file" : word(distance, bits));
+export const likeness = ({ distance = null, own = false }, bits) =>
+  (own ? "the same file" : distance === null ? "" : word(distance, bits));
+
+// The same with how sure it is, in full words.
+export const alikeWords = (hit, bits) =>
+  [likeness(hit, bits), sureWords(hit)].filter(Boolean).join(", ");
 
 // What a limit on the distance lets through.
 export const limitWords = (radius, bits) =>

@@ -8,10 +8,10 @@ import * as quality from "./quality.js";
 import { contentOf, scaledDown } from "./scaling.js";
 import * as search from "./search.js";
 import { bar } from "./selection.js";
-import { go, now, OPEN, visit, watch } from "./state.js";
+import { go, NOTHING, now, OPEN, visit, watch } from "./state.js";
 import { isPicture, listen, remember, uploaded } from "./uploads.js";
 import { viewer } from "./viewer.js";
-import { asksForLabels } from "./wanted.js";
+import { inWords } from "./wanted.js";
 
 const VIEWS = { search, item, browse, quality };
 const SOON = 150; // ms before work is worth a sign; most answers come sooner
@@ -63,8 +63,10 @@ async function take(file, context) {
     const { query } = await api.search({ image: sent, k: 1 }, signal);
     remember(query, { file, sent, own });
     const kept = now().view === "search" ? now() : OPEN;
-    context.keptFor = kept.radius !== null || asksForLabels(kept) ? query.code : null;
-    context.refresh({ ...kept, view: "search", id: null, code: query.code });
+    const limited = kept.radius !== null || kept.sure !== null;
+    context.keptFor = limited || inWords(kept).length ? query.code : null;
+    const { rescore = false } = kept;
+    context.refresh({ ...kept, ...NOTHING, rescore, view: "search", code: query.code });
   }, () => take(file, context));
 }
 
@@ -105,7 +107,7 @@ function follow(context) {
 }
 
 // What a state is about: filters may change without the page jumping to its top.
-const subject = ({ view, id, code }) => [view, id, code].join();
+const subject = ({ view, id, code, words }) => [view, id, code, words].join();
 
 function mark(view) {
   for (const anchor of document.querySelectorAll("nav a")) {

@@ -57,8 +57,14 @@ export function codeStrip(code, bits, other = null) {
 
 export const SIGNS = { all: "✓", some: "◐", none: "✕" };
 
-export const describe = (item) =>
-  `${fileName(item.file_name)}: ${item.labels.length ? item.labels.join(", ") : "no labels"}`;
+const CERTAIN = 0.5; // likely labels below it are not read out
+
+function labelsOf({ labels, likely = {} }) {
+  const guesses = Object.keys(likely).filter((label) => likely[label] >= CERTAIN).slice(0, 3);
+  return [...labels, ...guesses.map((label) => `likely ${label}`)].join(", ") || "no labels";
+}
+
+export const describe = (item) => `${fileName(item.file_name)}: ${labelsOf(item)}`;
 
 export function photo(item, width, { lazy = true } = {}) {
   const source = picture(item, width);
@@ -72,15 +78,6 @@ export function photo(item, width, { lazy = true } = {}) {
     image.replaceWith(element("span", { class: "blank" }, lost));
   });
   return image;
-}
-
-// Nothing where there are no labels.
-export function tags(labels, shared = []) {
-  if (!labels.length) return null;
-  const order = [...labels].sort((a, b) => shared.includes(b) - shared.includes(a));
-  return element("ul", { class: "tags" }, order.map((label) =>
-    element("li", { class: shared.includes(label) ? "shared" : null }, label,
-      shared.includes(label) ? unseen(" (shared)") : null)));
 }
 
 // A real empty state: what there is not, and what to do about it.

@@ -1,18 +1,19 @@
 // What is searched for: a small picture with its name and labels; its code is behind the details.
 
 import { legend } from "./card.js";
-import { codeStrip, element, fileName, photo, tags } from "./parts.js";
+import { tags } from "./guesses.js";
+import { codeStrip, element, fileName, photo } from "./parts.js";
 import { link } from "./state.js";
 
 const named = (name, ...more) =>
   element("div", { class: "named" }, element("h2", {}, name), more);
 
-// `item` for a search by item; else the picture that was handed over, if it is still here.
-export function aboutQuery(item, given, likely) {
+// `item` for a search by item; else the picture that was handed over, if still here; or words.
+export function aboutQuery(item, given, words, likely) {
   if (item) {
     const large = link({ view: "item", id: item.id });
     return [element("a", { class: "picture", href: large }, photo(item, 320, { lazy: false })),
-      named(fileName(item.file_name), tags(item.labels))];
+      named(fileName(item.file_name), tags(item, { most: 0 })), likely.show(item.likely)];
   }
   if (given) {
     const alt = `Your picture, ${given.name}`;
@@ -20,7 +21,11 @@ export function aboutQuery(item, given, likely) {
     const blank = element("span", { class: "blank" }, "No preview");
     image.addEventListener("error", () => image.replaceWith(blank));
     return [element("div", { class: "picture" }, image),
-      named(given.name, tags(given.labels)), likely.show(given.likely)];
+      named(given.name, tags(given, { most: 0 })), likely.show(given.likely)];
+  }
+  if (words) {
+    return [element("p", { class: "help" },
+      "Those that show the most of the words come first. Dashed: the model finds it likely.")];
   }
   return [named("A picture that is not here", element("p", { class: "help" },
     "This link can find pictures like it, but does not hold the picture itself."))];

@@ -1,5 +1,6 @@
-// Several pictures chosen at once, whatever the view: their paths can be copied.
+// Several pictures chosen at once, whatever the view: their paths can be copied, their files saved.
 
+import { archive } from "./api.js";
 import { copyText } from "./clipboard.js";
 import { button, count, element, fileName } from "./parts.js";
 
@@ -13,9 +14,27 @@ const copy = button("Copy paths", async () => {
   said.textContent = done ? copied : "Copying is not allowed here";
 }, "primary");
 
+const MOST = 500; // files that the server packs into one zip
+const LONGEST = 8000; // characters of an address
+const zip = element("a", { class: "button", download: "pictures.zip" }, "Download zip");
+zip.addEventListener("click", (event) => {
+  if (zip.hasAttribute("href")) return;
+  event.preventDefault();
+  said.textContent = chosen.size ? `Too many for one zip: select fewer than ${chosen.size}` : "";
+});
+
+function offerZip() {
+  const href = archive([...chosen.keys()]);
+  zip.hidden = href === null;
+  const fits = href !== null && chosen.size > 0 && chosen.size <= MOST && href.length < LONGEST;
+  if (fits) zip.href = href;
+  else zip.removeAttribute("href");
+  zip.setAttribute("aria-disabled", String(!fits));
+}
+
 const region = { class: "selection", "aria-label": "Selection", hidden: true };
 export const bar = element("section", region, said,
-  element("div", { class: "ways" }, copy,
+  element("div", { class: "ways" }, copy, zip,
     button("Select none", () => clear()),
     button("Done", () => select(false), "plain")));
 
@@ -39,6 +58,7 @@ function follow() {
   }
   said.textContent = `${count(chosen.size, "picture", "pictures")} selected`;
   copy.disabled = !chosen.size;
+  offerZip();
 }
 
 // Begin to select, or end it; what was chosen is forgotten then.

@@ -2,16 +2,19 @@
 
 import { original } from "./api.js";
 import { copyText } from "./clipboard.js";
-import { button, count, element, fileName, photo, tags } from "./parts.js";
+import { factList } from "./facts.js";
+import { tags } from "./guesses.js";
+import { button, count, element, fileName, photo } from "./parts.js";
 import { choose, isChosen, select, selecting } from "./selection.js";
 import { go, link, parse } from "./state.js";
+
+const ALL = 12; // likely labels, as many as an index keeps
 
 const part = (kind) => element("div", { class: kind });
 
 export function viewer() {
   const stage = part("stage");
   const name = element("h2", { id: "viewed", tabindex: -1 });
-  const path = element("span", { class: "help" });
   const about = part("facts-of");
   const status = element("p", { class: "help", role: "status" });
   const before = button("‹", () => step(-1), "step");
@@ -49,8 +52,9 @@ export function viewer() {
     const total = source.items().length;
     stage.replaceChildren(photo(item, 1280, { lazy: false }));
     name.textContent = fileName(item.file_name);
-    path.textContent = item.file_name.includes("/") ? item.file_name : "";
-    about.replaceChildren(...[path, source.words?.(item), tags(item.labels)].filter(Boolean));
+    about.replaceChildren(...[source.words?.(item), tags(item, { most: ALL }), factList(item)]
+      .filter(Boolean));
+    about.querySelectorAll("a").forEach(leaves);
     status.textContent = `${place() + 1} of ${count(total, "picture", "pictures")} shown`;
     similar.href = link({ id });
     whole.href = link({ view: "item", id });
@@ -78,7 +82,7 @@ export function viewer() {
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close(); // beside the picture
   });
-  for (const anchor of [similar, whole]) {
+  function leaves(anchor) {
     anchor.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
@@ -87,6 +91,7 @@ export function viewer() {
       go(parse(anchor.getAttribute("href")), { replace: true });
     });
   }
+  [similar, whole].forEach(leaves);
   dialog.addEventListener("close", () => {
     if (!leaving && history.state?.large) history.back();
     if (!leaving) source.focus(id);

@@ -1,4 +1,4 @@
-// The label filters of a state: as words for people, as parameters for the server.
+// The filters of a state: as words for people, as parameters for the server.
 
 const quoted = (label) => `"${label.replace(/["\\]/g, "\\$&")}"`;
 
@@ -10,16 +10,44 @@ export function expression({ labels, without, all, where }) {
 }
 
 // Two plain lists wherever they can say it.
-export const parameters = (state) => (state.where || (state.all && state.labels.length > 1)
+const labelParameters = (state) => (state.where || (state.all && state.labels.length > 1)
   ? { where: expression(state) } : { label: state.labels, not_label: state.without });
+
+const DAY = 24 * 60 * 60 * 1000;
+
+// The server's end is exclusive, a person's is not.
+const dayAfter = (day) => new Date(Date.parse(day) + DAY).toISOString().slice(0, 10);
+
+export const parameters = (state) => ({
+  ...labelParameters(state),
+  given_only: state.given || null,
+  folder: state.folder,
+  taken_after: state.from,
+  taken_before: state.to && dayAfter(state.to),
+  camera: state.camera || null,
+});
 
 export const asksForLabels = ({ labels, without, where }) =>
   labels.length + without.length > 0 || Boolean(where);
 
-// The same in words: “with any of sky, tree”, “without car”.
-export function inWords({ labels, without, all, where }) {
+export const asksForFacts = ({ folder, from, to, camera }) =>
+  folder !== null || Boolean(from || to || camera);
+
+const labelWords = ({ labels, without, all, where }) => {
   const which = labels.length < 2 ? "" : all ? "all of " : "any of ";
   return [labels.length ? `with ${which}${labels.join(", ")}` : "",
     without.length ? `without ${without.join(", ")}` : "",
-    where ? `where ${where}` : ""].filter(Boolean);
-}
+    where ? `where ${where}` : ""];
+};
+
+const dateWords = ({ from, to }) => (from && to ? `taken from ${from} to ${to}`
+  : from ? `taken from ${from}` : to ? `taken until ${to}` : "");
+
+// The same in words: “with any of sky, tree”, “without car”, “taken from 2024-05-01”.
+export const inWords = (state) => [
+  ...labelWords(state),
+  state.given && asksForLabels(state) ? "given labels only" : "",
+  state.folder === null ? "" : state.folder ? `in ${state.folder}` : "not in a folder",
+  dateWords(state),
+  state.camera ? `by a camera “${state.camera}”` : "",
+].filter(Boolean);
