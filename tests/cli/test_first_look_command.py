@@ -22,6 +22,7 @@ def model_of(index):
         return opened.store.meta.model
 
 
+@pytest.mark.slow
 def test_two_folders_have_models_of_their_own_and_keep_them(photos, tmp_path):
     other = tmp_path / "other"
     scenes.write(other, count=9, size=48, seed=5, workers=1)
@@ -39,6 +40,7 @@ def test_two_folders_have_models_of_their_own_and_keep_them(photos, tmp_path):
     assert model_of(tmp_path / "b.index") == second
 
 
+@pytest.mark.slow
 def test_a_model_that_was_not_kept_is_fitted_again(photos, tmp_path):
     """As after a kill between the two: the same pictures give the same model."""
     assert run("index", photos, "-o", tmp_path / "my.index").returncode == 0

@@ -72,6 +72,7 @@ def test_torchrun_trains_the_model_that_one_process_does(arrays, tmp_path):
     assert not (tmp_path / "two.run").exists()
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_is_kept_and_resumed_to_the_same_model(arrays, tmp_path):
     arguments = ["--features", arrays / "features.npy", "--labels", arrays / "labels.npy"]
     arguments += ["--epochs", "400", "--bits", "16"]

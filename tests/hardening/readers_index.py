@@ -51,6 +51,10 @@ def _ask(index: object) -> None:
     with suppress(NoFeaturesError):  # a spoiled record is none
         index.search(id=2, k=50, rescore="features")
     index.search(code=b"\x01\x02\x30"[: (index.bits + 7) // 8], labels=["sea"], k=50)
+    index.search(words="sea", k=50)
+    index.search(id=2, more=["sky"], less=["sea"], k=50, given_only=True)
+    index.search(after="2001", camera="nikon", folder="pictures", where="sea | sky")
+    index.store.likely_counts(0.1)
     index.store.items(limit=100)
     list(index.store.scan())
     index.store.labels()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .reader import Reader
-from .samples import picture, tiny_backbone, write_model
+from .samples import picture, tiny_backbone, write_model, write_worded_model
 
 
 def _use(folder: Path) -> None:
@@ -139,6 +139,10 @@ READERS = [
     ),
     Reader(
         "label classifier", write_model, {"labels.safetensors": "safetensors"}, _use_signed,
+        keeps=False,
+    ),
+    Reader(
+        "words", write_worded_model, {"labels.safetensors": "safetensors"}, _use_signed,
         keeps=False,
     ),
     Reader("torch zip, interpreted", _make_zip, {"weights.pth": "zip"}, _interpret),

@@ -89,6 +89,27 @@ def write_model(folder: Path) -> Path:
     return folder
 
 
+def write_worded_model(folder: Path) -> Path:
+    """Save a model some of whose words stand for classes of a softmax, and that can be sure."""
+    from softhash.model.hasher import Hasher
+    from softhash.model.label_classifier import LabelClassifier
+    from softhash.model.published_classes import PublishedClasses
+    from softhash.model.sureness import Sureness
+
+    with tiny_backbone():
+        hasher = Hasher("tiny", bits=20, seed=3)
+        hasher.classes = [*LABELS, "animal", "tench"]
+        draw = np.random.default_rng(1)
+        weight = draw.normal(0, 0.3, (len(LABELS), 12)).astype(np.float32)
+        softmax = draw.normal(0, 1, (5, 12)).astype(np.float32), np.zeros(5, np.float32)
+        words = PublishedClasses(*softmax, np.array([0, 3, 4]), np.array([0, 1, 4, 2]), 0.5, 0.1)
+        sureness = Sureness(np.array([3.0, -11.0, 0.2, 0.7]))
+        given = weight, np.zeros(len(LABELS), np.float32), hasher.classes, words, sureness
+        hasher.label_classifier = LabelClassifier(*given)
+        hasher.save(folder)
+    return folder
+
+
 def write_index(folder: Path, model: Path, pictures: Path) -> Path:
     """Make an index with some history: items were removed and revised."""
     from softhash.data.image_set import ImageSet

@@ -14,7 +14,7 @@ import numpy as np
 from softhash.index.items import Entry
 from softhash.index.kept_model import KeptModel
 from softhash.index.local._derived import TAG, DerivedFile, record_type
-from softhash.model.label_classifier import KEPT_WORDS, NO_WORD, LikelyRows
+from softhash.model.label_classifier import KEPT_WORDS, LikelyRows
 
 RECORD = record_type(TAG, ("words", "<u2", (KEPT_WORDS,)), ("probabilities", "u1", (KEPT_WORDS,)))
 NAME_DIGITS = 16
@@ -64,6 +64,7 @@ class LikelyFile:
     def get(self, items: Sequence[tuple[int, Entry]]) -> list[dict[str, float]]:
         """Read the likely labels of items, the most probable first; none where missing."""
         found: list[dict[str, float]] = [{} for _ in items]
+        names = self._model.words  # `NO_WORD` is none of them
         places, records = self._file.get(items)
         for place, words, bytes_ in zip(
             places.tolist(),
@@ -72,7 +73,7 @@ class LikelyFile:
             strict=True,
         ):
             pairs = zip(words, bytes_, strict=True)
-            found[place] = {self._model.words[word]: p for word, p in pairs if word != NO_WORD}
+            found[place] = {names[word]: p for word, p in pairs if word < len(names)}
         return found
 
     def missing(self, items: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:

@@ -6,6 +6,7 @@ import { element } from "./parts.js";
 import { OPEN } from "./state.js";
 
 const MOST = 6;
+const LEAST = 0.3; // as of a picture that is handed over: less probable labels are not named
 
 // A label that no picture of the index has cannot be asked for.
 const plain = (label, note) => ({
@@ -28,7 +29,8 @@ export function likelyLabels(known, changed) {
   }
 
   function show(likely) {
-    chips = ordered(likely).slice(0, MOST).map(([label, probability]) => {
+    const named = ordered(likely).filter(([, probability]) => probability >= LEAST);
+    chips = named.slice(0, MOST).map(([label, probability]) => {
       const note = percent(probability);
       return known(label)
         ? labelChip(label, { note, said: `${note} likely`, maybe: true }, changed)
