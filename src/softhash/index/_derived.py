@@ -1,6 +1,6 @@
 """What an index keeps of its pictures beside codes: which items lack it, and what it is made of."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -25,10 +25,25 @@ Known = tuple[int, Entry]  # an item as `Store.scan` has it
 
 
 class Derived(Protocol):
-    """What is kept of each item; it counts only for the content it was computed of."""
+    """What is kept of each item, one row each; it counts only for the content it was made of."""
+
+    def drop(self) -> None:
+        """Let all of it go."""
 
     def missing(self, items: Sequence[Known]) -> list[Known]:
         """Return those of some items of which nothing is kept."""
+
+    def verify(self, ids: Iterable[int]) -> list[str]:
+        """Return one line for each of these items whose row is not as it was written."""
+
+    def compact(self, items: int, ids: Iterable[int]) -> None:
+        """Give back the room that rows of removed items take, where that is much.
+
+        Args:
+            items: how many there are.
+            ids: of these items, read only where there is something to do.
+
+        """
 
 
 class ComputedFeatures(NamedTuple):

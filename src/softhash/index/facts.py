@@ -5,14 +5,14 @@ item without them is found by all else, and `fill_facts` reads what is missing, 
 files alone. A folder keeps them, always; Milvus cannot.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from softhash.data.photo_facts import PhotoFacts, read_facts
 from softhash.devices import usable_cores
-from softhash.index._derived import Known, in_parts, is_as_kept, missing_items
+from softhash.index._derived import Derived, Known, in_parts, is_as_kept, missing_items
 from softhash.index.items import Item
 from softhash.index.store import Store
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from softhash.index.hamming_index import HammingIndex
 
 
-class KeptFacts(Protocol):
+class KeptFacts(Derived, Protocol):
     """Facts, one row per item; a row counts only for the content it was read from."""
 
     @property
@@ -29,9 +29,6 @@ class KeptFacts(Protocol):
 
     def keep(self) -> None:
         """Keep facts from now on."""
-
-    def drop(self) -> None:
-        """Let all of them go."""
 
     def put(self, ids: Sequence[int], contents: Sequence[str], facts: Sequence[PhotoFacts]) -> None:
         """Keep the facts of items; nothing where they are not kept.
@@ -45,21 +42,6 @@ class KeptFacts(Protocol):
 
     def get(self, items: Sequence[Known]) -> list[PhotoFacts]:
         """Read the facts of items as they are now; empty ones where they are missing."""
-
-    def missing(self, items: Sequence[Known]) -> list[Known]:
-        """Return those of some items whose facts were not read yet."""
-
-    def verify(self, ids: Iterable[int]) -> list[str]:
-        """Return one line for each of these items whose row is not as it was written."""
-
-    def compact(self, items: int, ids: Iterable[int]) -> None:
-        """Give back the room that rows of removed items take, where that is much.
-
-        Args:
-            items: how many there are.
-            ids: of these items, read only where there is something to do.
-
-        """
 
 
 @runtime_checkable

@@ -4,7 +4,7 @@ They are derived data: an item without them keeps its place by bits, and `fill_f
 what is missing. Whether a store can keep them is up to the store: a folder can, Milvus cannot.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Unpack, runtime_checkable
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from softhash.errors import NoFeaturesError, UsageError
 from softhash.hamming.cosine import Rows
-from softhash.index._derived import Floats, compute_features, missing_items
+from softhash.index._derived import Derived, Floats, compute_features, missing_items
 from softhash.index.items import Entry, Item
 from softhash.index.store import Store
 
@@ -29,7 +29,7 @@ class FoundRows(NamedTuple):
     scales: npt.NDArray[np.float32]  # (m,)
 
 
-class KeptFeatures(Protocol):
+class KeptFeatures(Derived, Protocol):
     """Features as int8, one row per item; a row counts only for the content it was computed of."""
 
     @property
@@ -38,9 +38,6 @@ class KeptFeatures(Protocol):
 
     def keep(self, width: int) -> None:
         """Keep features of that width from now on; nothing changes where they are kept."""
-
-    def drop(self) -> None:
-        """Let all of them go."""
 
     def put(self, ids: Sequence[int], contents: Sequence[str], features: Floats) -> None:
         """Keep the features (n, width) of items; nothing where no features are kept.
@@ -54,18 +51,6 @@ class KeptFeatures(Protocol):
 
     def get(self, items: Sequence[tuple[int, Entry]]) -> FoundRows:
         """Read the rows of items as they are now; those that are missing are left out."""
-
-    def missing(self, items: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
-        """Return those of some items whose rows are missing."""
-
-    def compact(self, items: int, ids: Iterable[int]) -> None:
-        """Give back the room that rows of removed items take, where that is much.
-
-        Args:
-            items: how many there are.
-            ids: of these items, read only where there is something to do.
-
-        """
 
 
 @runtime_checkable

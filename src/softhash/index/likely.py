@@ -5,12 +5,19 @@ them is found by all else, and `fill_likely` computes what is missing. A folder 
 where the label classifier is kept with the model; Milvus cannot.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Unpack, runtime_checkable
 
 import numpy as np
 
-from softhash.index._derived import Floats, Known, compute_features, in_parts, missing_items
+from softhash.index._derived import (
+    Derived,
+    Floats,
+    Known,
+    compute_features,
+    in_parts,
+    missing_items,
+)
 from softhash.index.features import kept_features
 from softhash.index.kept_model import kept_classifier, kept_model
 from softhash.index.store import Store
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
     from softhash.model.encoding import EncodeOptions
 
 
-class KeptLikely(Protocol):
+class KeptLikely(Derived, Protocol):
     """Likely labels, one row per item; a row counts only for the content it was computed of."""
 
     @property
@@ -31,9 +38,6 @@ class KeptLikely(Protocol):
 
     def keep(self) -> None:
         """Keep likely labels from now on, where the model names any."""
-
-    def drop(self) -> None:
-        """Let all of them go."""
 
     def put(self, ids: Sequence[int], contents: Sequence[str], rows: LikelyRows) -> None:
         """Keep the likely labels of items; nothing where they are not kept.
@@ -47,21 +51,6 @@ class KeptLikely(Protocol):
 
     def get(self, items: Sequence[Known]) -> list[dict[str, float]]:
         """Read the likely labels of items as they are now, the most probable first."""
-
-    def missing(self, items: Sequence[Known]) -> list[Known]:
-        """Return those of some items whose rows are missing."""
-
-    def verify(self, ids: Iterable[int]) -> list[str]:
-        """Return one line for each of these items whose row is not as it was written."""
-
-    def compact(self, items: int, ids: Iterable[int]) -> None:
-        """Give back the room that rows of removed items take, where that is much.
-
-        Args:
-            items: how many there are.
-            ids: of these items, read only where there is something to do.
-
-        """
 
 
 @runtime_checkable

@@ -6,6 +6,7 @@ is seen, and counts as missing. So nothing here is synced, and nothing in items.
 """
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
@@ -197,6 +198,37 @@ class DerivedFile:
                 f"cannot write {self._kind} to {error.filename or folder}: {error.strerror}",
                 "the items are safe; make room, and the next softhash index adds what is missing",
             ) from error
+
+
+class KeptRecords(ABC):
+    """What an index keeps in a derived file; each kind reads and writes records of its own."""
+
+    @property
+    @abstractmethod
+    def _file(self) -> DerivedFile:
+        """The file as it is now."""
+
+    def drop(self) -> None:
+        """Remove the file."""
+        self._file.drop()
+
+    def missing(self, items: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
+        """Return those of some items that have no record."""
+        return self._file.missing(items)
+
+    def verify(self, ids: Iterable[int]) -> list[str]:
+        """Return one line for each of these items whose record is not as it was written."""
+        return self._file.verify(ids)
+
+    def compact(self, items: int, ids: Iterable[int]) -> None:
+        """Write the file anew, where removed items take much room.
+
+        Args:
+            items: how many there are.
+            ids: of these items, read only where there is something to do.
+
+        """
+        self._file.compact(items, ids)
 
 
 def _read(file: IO[bytes], id: int, size: int) -> bytes:

@@ -5,7 +5,7 @@ in local time, degrees, and the camera as its place in cameras.json. Beside the 
 of the name: where cameras.json is lost, or older than the records, they count as missing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from softhash.data.photo_facts import PhotoFacts
 from softhash.index.items import Entry
 from softhash.index.local._cameras import NO_CAMERA, add_cameras, name_sum, read_cameras
-from softhash.index.local._derived import TAG, DerivedFile, Records, record_type
+from softhash.index.local._derived import TAG, DerivedFile, KeptRecords, Records, record_type
 
 FACTS = "facts-1.bin"
 SOURCE = "facts 1"
@@ -39,12 +39,16 @@ def known_cameras(
     return np.where(is_there & same, places, np.uint16(NO_CAMERA))
 
 
-class FactFile:
+class FactFile(KeptRecords):
     """The facts of photographs that a local index keeps."""
 
     def __init__(self, folder: Path, *, writable: bool) -> None:
         self._folder = folder
-        self._file = DerivedFile(folder / FACTS, RECORD, SOURCE, writable=writable)
+        self._kept = DerivedFile(folder / FACTS, RECORD, SOURCE, writable=writable)
+
+    @property
+    def _file(self) -> DerivedFile:
+        return self._kept
 
     @property
     def is_kept(self) -> bool:
@@ -54,10 +58,6 @@ class FactFile:
     def keep(self) -> None:
         """Make the file, where it is not there."""
         self._file.keep()
-
-    def drop(self) -> None:
-        """Remove the file; names of cameras stay."""
-        self._file.drop()
 
     def put(self, ids: Sequence[int], contents: Sequence[str], facts: Sequence[PhotoFacts]) -> None:
         """Write the records of items; one whose content is "" is left out.
@@ -108,20 +108,6 @@ class FactFile:
         lost = known_cameras(records, read_cameras(self._folder)) != records["camera"]
         there = set(places[~lost].tolist())
         return [item for place, item in enumerate(items) if place not in there]
-
-    def verify(self, ids: Iterable[int]) -> list[str]:
-        """Return one line for each of these items whose record is not as it was written."""
-        return self._file.verify(ids)
-
-    def compact(self, items: int, ids: Iterable[int]) -> None:
-        """Write the file anew, where removed items take much room.
-
-        Args:
-            items: how many there are.
-            ids: of these items, read only where there is something to do.
-
-        """
-        self._file.compact(items, ids)
 
 
 def _degrees(value: np.float32) -> float | None:

@@ -6,7 +6,7 @@ scale, a tag of the model and the content, and the row.
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +15,12 @@ import numpy.typing as npt
 from softhash.hamming.cosine import quantise
 from softhash.index.features import FoundRows
 from softhash.index.items import Entry
-from softhash.index.local._derived import TAG, DerivedFile, record_type
+from softhash.index.local._derived import TAG, DerivedFile, KeptRecords, record_type
 
 NAME = re.compile(r"features-([1-9]\d{0,5})\.bin")
 
 
-class FeatureFile:
+class FeatureFile(KeptRecords):
     """The features that a local index keeps, if it does: the file is there, or it is not."""
 
     def __init__(self, folder: Path, model: str, *, writable: bool) -> None:
@@ -35,18 +35,18 @@ class FeatureFile:
             return 0
         return max((int(one[1]) for one in map(NAME.fullmatch, names) if one), default=0)
 
-    def _file(self, width: int) -> DerivedFile:
+    @property
+    def _file(self) -> DerivedFile:
+        return self._of_width(self.width)
+
+    def _of_width(self, width: int) -> DerivedFile:
         record = record_type(("scale", "<f4"), TAG, ("row", "i1", (width,)))
         path = self._folder / f"features-{width}.bin"
         return DerivedFile(path, record, self._model, writable=self._writable)
 
     def keep(self, width: int) -> None:
         """Make the file, where it is not there."""
-        self._file(width).keep()
-
-    def drop(self) -> None:
-        """Remove the file."""
-        self._file(self.width).drop()
+        self._of_width(width).keep()
 
     def put(
         self, ids: Sequence[int], contents: Sequence[str], features: npt.NDArray[np.floating]
@@ -59,30 +59,12 @@ class FeatureFile:
             features: (n, width).
 
         """
-        file = self._file(features.shape[1])
+        file = self._of_width(features.shape[1])
         records = np.zeros(len(features), file.record)
         records["row"], records["scale"] = quantise(features)
         file.put(ids, contents, records)
 
     def get(self, items: Sequence[tuple[int, Entry]]) -> FoundRows:
         """Read the records of items; those that are missing are left out."""
-        places, records = self._file(self.width).get(items)
+        places, records = self._file.get(items)
         return FoundRows(places, records["row"], records["scale"])
-
-    def missing(self, items: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
-        """Return those of some items that have no record."""
-        return self._file(self.width).missing(items)
-
-    def verify(self, ids: Iterable[int]) -> list[str]:
-        """Return one line for each of these items whose record is not as it was written."""
-        return self._file(self.width).verify(ids)
-
-    def compact(self, items: int, ids: Iterable[int]) -> None:
-        """Write the file anew, where removed items take much room.
-
-        Args:
-            items: how many there are.
-            ids: of these items, read only where there is something to do.
-
-        """
-        self._file(self.width).compact(items, ids)

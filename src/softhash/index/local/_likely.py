@@ -6,14 +6,14 @@ look at contents: so the record of an item is cleared, for good, before its cont
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from softhash.index.items import Entry
 from softhash.index.kept_model import KeptModel
-from softhash.index.local._derived import TAG, DerivedFile, record_type
+from softhash.index.local._derived import TAG, DerivedFile, KeptRecords, record_type
 from softhash.model.label_classifier import KEPT_WORDS, LikelyRows
 
 RECORD = record_type(TAG, ("words", "<u2", (KEPT_WORDS,)), ("probabilities", "u1", (KEPT_WORDS,)))
@@ -26,13 +26,17 @@ def likely_path(folder: Path, model: KeptModel) -> Path:
     return folder / f"likely-{name}.bin"
 
 
-class LikelyFile:
+class LikelyFile(KeptRecords):
     """The likely labels that a local index keeps, where its model has a label classifier."""
 
     def __init__(self, folder: Path, model: KeptModel, *, writable: bool) -> None:
         self._model = model
         path = likely_path(folder, model)
-        self._file = DerivedFile(path, RECORD, model.classifier, writable=writable)
+        self._kept = DerivedFile(path, RECORD, model.classifier, writable=writable)
+
+    @property
+    def _file(self) -> DerivedFile:
+        return self._kept
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -43,10 +47,6 @@ class LikelyFile:
         """Make the file, where it is not there and the model names labels."""
         if self._model.words:
             self._file.keep()
-
-    def drop(self) -> None:
-        """Remove the file."""
-        self._file.drop()
 
     def put(self, ids: Sequence[int], contents: Sequence[str], rows: LikelyRows) -> None:
         """Write the records of items; one whose content is "" is left out.
@@ -75,21 +75,3 @@ class LikelyFile:
             pairs = zip(words, bytes_, strict=True)
             found[place] = {names[word]: p for word, p in pairs if word < len(names)}
         return found
-
-    def missing(self, items: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
-        """Return those of some items that have no record."""
-        return self._file.missing(items)
-
-    def verify(self, ids: Iterable[int]) -> list[str]:
-        """Return one line for each of these items whose record is not as it was written."""
-        return self._file.verify(ids)
-
-    def compact(self, items: int, ids: Iterable[int]) -> None:
-        """Write the file anew, where removed items take much room.
-
-        Args:
-            items: how many there are.
-            ids: of these items, read only where there is something to do.
-
-        """
-        self._file.compact(items, ids)
