@@ -95,7 +95,8 @@ def _fill(
     from softhash.cli._progress import show_progress
 
     if missing:
-        say(f"{verb} the {what} of {len(missing):,} items, of {len(opened):,}")
+        items = "item" if len(missing) == 1 else "items"
+        say(f"{verb} the {what} of {len(missing):,} {items}, of {len(opened):,}")
     try:
         with show_progress(what, "pictures") as progress:
             filled = fill(opened, missing, progress=progress, **options)
