@@ -31,8 +31,12 @@ if TYPE_CHECKING:
     from softhash.data.decoding import open_image
     from softhash.data.image_set import ImageSet
     from softhash.data.splits.split import Split
+    from softhash.evaluation.by_score import tie_aware_map, tie_aware_ndcg
+    from softhash.evaluation.code_statistics import describe_codes
     from softhash.evaluation.evaluate import evaluate, evaluate_codes, evaluate_lengths
     from softhash.evaluation.report import Report
+    from softhash.evaluation.tie_range import evaluate_range
+    from softhash.evaluation.torchmetrics_metric import TieAwareMAP, TieAwareNDCG
     from softhash.hamming.search import nearest, within
     from softhash.index.hamming_index import HammingIndex
     from softhash.index.items import Entry, Hit
@@ -57,14 +61,20 @@ _HOMES = {
     "Report": "softhash.evaluation.report",
     "SearchResult": "softhash.index.result",
     "Split": "softhash.data.splits.split",
+    "TieAwareMAP": "softhash.evaluation.torchmetrics_metric",
+    "TieAwareNDCG": "softhash.evaluation.torchmetrics_metric",
+    "describe_codes": "softhash.evaluation.code_statistics",
     "evaluate": "softhash.evaluation.evaluate",
     "evaluate_codes": "softhash.evaluation.evaluate",
     "evaluate_lengths": "softhash.evaluation.evaluate",
+    "evaluate_range": "softhash.evaluation.tie_range",
     "fit": "softhash.training.fit",
     "fit_features": "softhash.training.fit",
     "nearest": "softhash.hamming.search",
     "open_image": "softhash.data.decoding",
     "pack": "softhash.codes",
+    "tie_aware_map": "softhash.evaluation.by_score",
+    "tie_aware_ndcg": "softhash.evaluation.by_score",
     "unpack": "softhash.codes",
     "within": "softhash.hamming.search",
 }
@@ -98,17 +108,23 @@ __all__ = [
     "SofthashError",
     "Split",
     "StoreUnavailableError",
+    "TieAwareMAP",
+    "TieAwareNDCG",
     "UnknownItemError",
     "UnknownWordError",
     "UsageError",
+    "describe_codes",
     "evaluate",
     "evaluate_codes",
     "evaluate_lengths",
+    "evaluate_range",
     "fit",
     "fit_features",
     "nearest",
     "open_image",
     "pack",
+    "tie_aware_map",
+    "tie_aware_ndcg",
     "unpack",
     "within",
 ]

@@ -56,7 +56,7 @@ def test_evaluate_prints_json_on_stdout_alone(arrays):
     done = run("evaluate", *arrays, "--bits", 12, "--at", "10,all", "--json", "--curves")
     assert done.returncode == 0
     report = json.loads(done.stdout)
-    assert set(report) == {"metrics", "standard_errors", "curves", "contract"}
+    assert set(report) == {"metrics", "standard_errors", "curves", "codes", "contract"}
     assert 0 < report["metrics"]["map@10"] <= 1
     assert 0 < report["standard_errors"]["map@10"] < 0.5
     assert report["contract"]["ties"] == "expected"

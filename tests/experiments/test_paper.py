@@ -28,7 +28,8 @@ def test_values_are_found_by_method_backbone_and_bits():
     assert printed("voc2012", "ndcg", "idhn", "vgg19", 48) == Printed(0.8201)
     assert printed("voc2012", "map", "dhn", "vgg19", 48) is None
     assert printed(None, "map", "idhn", "alexnet", 12) is None
-    assert printed_setting("flickr", "lambda_", "10", 48) == Printed(0.6952)
+    assert printed_setting("flickr", "alpha", "1", 48) == Printed(0.8428)
+    assert printed_setting("flickr", "lambda_", "10", 48).value == 0.6952
     assert printed_setting("iaprtc12", "gamma", "0", 48) is None
 
 
@@ -38,6 +39,28 @@ def test_doubtful_cells_are_marked_and_others_not():
     assert printed("flickr", "map", "idhn-coarse-mse", "alexnet", 48).doubt
     assert printed("flickr", "map", "idhn-coarse-mse", "alexnet", 12).doubt is None
     assert printed("flickr", "map", "idhn-coarse-ce", "alexnet", 48).doubt is None
+    assert "WAP and ACG" in printed("nuswide", "ndcg", "idhn", "alexnet", 12).doubt
+    assert printed("voc2012", "ndcg", "idhn", "alexnet", 12).doubt is None
+    assert printed("flickr", "map", "idhn", "alexnet", 24).doubt is None
+
+
+@pytest.mark.parametrize("data", ["nuswide", "flickr", "voc2012"])
+def test_a_table_of_settings_is_doubted_where_it_contradicts_the_others(data):
+    """All three share α = 5/q, λ = 0.1 and γ = 0.1/q, which is the run of the main table too."""
+    common = {"alpha": "5/q", "lambda_": "0.1", "gamma": "0.1/q"}
+    for bits in (24, 48):
+        main = printed(data, "map", "idhn", "alexnet", bits).value
+        for setting, value in common.items():
+            found = printed_setting(data, setting, value, bits)
+            assert (abs(found.value - main) > 0.005) == (found.doubt is not None), setting
+    doubted = {
+        (table["setting"], value)
+        for table in content()["tables"]
+        if table["data"] == data and "setting" in table
+        for value in table["rows"]
+        if printed_setting(data, table["setting"], value, 24).doubt
+    }
+    assert doubted == {("lambda_", value) for value in ("0", "0.01", "0.1", "1", "10")}
 
 
 @pytest.mark.skipif(not PAPER.is_file(), reason="no paper.tex in SOFTHASH_TEST_DATA")

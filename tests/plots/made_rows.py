@@ -2,15 +2,16 @@
 
 from softhash.training.recipe import Recipe
 
+CUTS = (100, 5000, "all")  # as in older rows; newer ones have 20 too
 CONTRACT = {
     "queries": 1000, "database": 12125, "database_without_labels": 18, "classes": 20,
     "split": "ab12",
 }  # fmt: skip
 
 
-def made_row(value=0.5, *, contract=None, curves=True, hits=(), **recipe):
+def made_row(value=0.5, *, contract=None, curves=True, hits=(), cuts=CUTS, **recipe):
     """Return a row in which every metric has one value, and the stable ones a hundredth less."""
-    names = [f"{m}@{cut}" for m in ("map", "wap", "acg", "ndcg") for cut in (100, 5000, "all")]
+    names = [f"{m}@{cut}" for m in ("map", "wap", "acg", "ndcg", "precision") for cut in cuts]
     row = {
         "recipe": Recipe.with_defaults(**{"method": "idhn", "bits": 48, **recipe}).as_dict(),
         "metrics": dict.fromkeys(names, value),
@@ -21,7 +22,7 @@ def made_row(value=0.5, *, contract=None, curves=True, hits=(), **recipe):
         },
         "hits": list(hits),
         "seconds": {"train": 2.0, "encode and evaluate": 1.0},
-        "versions": {"softhash": "0", "device": "x"},
+        "versions": {"softhash": "0", "commit": "abc123", "device": "x"},
     }  # fmt: skip
     if curves:
         n = [100, 2500, 5000, 12125]

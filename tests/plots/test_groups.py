@@ -1,6 +1,8 @@
+import pytest
 from made_rows import made_row
 
-from softhash.plots.groups import group_rows
+from softhash.errors import UsageError
+from softhash.plots.groups import check_commits, group_rows
 
 
 def test_methods_stand_in_the_papers_order_and_unknown_ones_last():
@@ -60,3 +62,58 @@ def test_backbones_are_named_where_there_are_several():
     rows = [made_row(backbone=name) for name in ("alexnet", "vgg19")]
     (group,) = group_rows([*rows, made_row(backbone="vgg19", seed=1)])
     assert [entry.label for entry in group.entries] == ["IDHN (vgg19)", "IDHN (alexnet)"]
+
+
+def at_commit(commit, **recipe):
+    row = made_row(**recipe)
+    return row | {"versions": row["versions"] | {"commit": commit}}
+
+
+def test_rows_of_one_group_have_one_commit_or_are_refused():
+    other_split = {"split": "cd34"}
+    apart = [at_commit("ab1"), at_commit("cd2", contract=other_split)]
+    check_commits(group_rows(apart))
+    rows = [at_commit("ab1"), at_commit("ab1", seed=1), at_commit("ab1-dirty", seed=2)]
+    with pytest.raises(
+        UsageError,
+        match=r"'VOC2012, frozen backbone' are of 2 commits: ab1 \(2\), ab1-dirty \(1\); .*--mixed",
+    ):
+        check_commits(group_rows(rows))
+    older = made_row(seed=3)
+    del older["versions"]
+    with pytest.raises(UsageError, match=r"ab1 \(1\), unknown \(1\)"):
+        check_commits(group_rows([rows[0], older]))
+
+
+def named(variant, **recipe):
+    return made_row(**recipe) | {"variant": variant}
+
+
+def test_a_variant_that_all_rows_have_is_in_the_title_and_in_no_label():
+    rows = [named("tuned", method=method, epochs=7) for method in ("idhn", "dhn")]
+    (group,) = group_rows([*rows, made_row(method="float")])
+    assert [entry.label for entry in group.entries] == ["IDHN", "DHN", "float features"]
+    assert (group.title, group.slug) == ("VOC2012, frozen backbone, tuned", "voc2012-frozen")
+    (group,) = group_rows([*rows, made_row(method="dhn")])
+    labels = ["IDHN (tuned)", "DHN", "DHN (tuned)"]
+    assert [entry.label for entry in group.entries] == labels
+    assert group.title == "VOC2012, frozen backbone"
+
+
+def test_settings_tuned_for_each_length_are_one_line():
+    rows = [
+        named("tuned", bits=bits, seed=seed, head_rate=rate)
+        for bits, rate in ((12, 0.1), (48, 0.2))
+        for seed in (0, 1)
+    ]
+    (group,) = group_rows([made_row(bits=12), *rows])
+    assert [(entry.label, len(entry.rows)) for entry in group.entries] == [
+        ("IDHN", 1), ("IDHN (tuned)", 4),
+    ]  # fmt: skip
+
+
+def test_variants_of_one_name_and_one_length_are_told_apart_by_what_differs():
+    rows = [named("tuned", head_rate=rate) for rate in (0.1, 0.2)]
+    (group,) = group_rows([made_row(), *rows])
+    labels = [entry.label for entry in group.entries]
+    assert labels == ["IDHN", "IDHN (tuned, head_rate 0.1)", "IDHN (tuned, head_rate 0.2)"]

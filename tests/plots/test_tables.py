@@ -7,7 +7,9 @@ from made_rows import made_row
 from softhash.errors import UsageError
 from softhash.plots.groups import group_rows
 from softhash.plots.markup import to_html, to_latex, to_markdown
-from softhash.plots.tables import BEST, SECOND, comparison_table, sweep_table
+from softhash.plots.places import BEST, SECOND
+from softhash.plots.tables import comparison_table, sweep_table
+from softhash.plots.writing import choose_measures
 
 VALUES = {"idhn": (0.71, 0.73), "dhn": (0.70, 0.70), "lsh": (0.4, 0.5)}
 
@@ -135,3 +137,34 @@ def test_rescored_searches_stand_below_their_setting():
     (group,) = group_rows(rows)
     made = sweep_table(group, group.sweeps[0], "5000", "expected")
     assert [label for label, _ in made.rows] == ["1/q", "5/q", "5/q, rescored", "1"]
+
+
+def test_a_caption_names_the_commit_or_how_many_there_are():
+    rows = [made_row(0.5), made_row(0.6, method="dhn")]
+    (group,) = group_rows(rows)
+    one = comparison_table(group, "map", "5000", "expected")
+    assert one.caption.endswith("; in brackets what the paper prints; commit abc123")
+    rows[1]["versions"] = {}
+    (group,) = group_rows(rows)
+    assert comparison_table(group, "map", "5000", "expected").caption.endswith("rows of 2 commits")
+
+
+def test_tables_by_default_are_of_the_paper_then_of_the_first_screen():
+    (group,) = group_rows([made_row(cuts=(20, 100, 5000)), made_row(seed=1, cuts=(20, 100, 5000))])
+    names = [f"{metric}@{cut}" for metric, cut in choose_measures(group, (), "expected")]
+    assert names == [
+        "map@5000", "wap@5000", "acg@5000", "ndcg@5000", "ndcg@20", "acg@20", "precision@20",
+        "ndcg@100", "acg@100",
+    ]  # fmt: skip
+    (older,) = group_rows([made_row(cuts=(20, 100, 5000)), made_row(seed=1)])
+    assert [cut for _, cut in choose_measures(older, (), "stable")] == [*["5000"] * 4, "100", "100"]
+
+
+def test_cut_offs_that_are_asked_for_have_every_metric_and_precision_at_20_alone():
+    (group,) = group_rows([made_row(cuts=(20, 100, 5000))])
+    names = [f"{metric}@{cut}" for metric, cut in choose_measures(group, ("100", "20"), "expected")]
+    every = [f"{m}@{cut}" for m in ("map", "wap", "acg", "ndcg") for cut in ("100", "20")]
+    assert names == [*every, "precision@20"]
+    (older,) = group_rows([made_row()])
+    with pytest.raises(UsageError, match="the rows have no map@20"):
+        comparison_table(older, *choose_measures(older, ("20",), "expected")[0], "expected")

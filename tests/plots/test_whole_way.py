@@ -6,6 +6,7 @@ Which method comes out ahead means nothing here: the backbone is tiny and knows 
 import json
 import re
 import sys
+from functools import partial
 
 import pytest
 
@@ -15,10 +16,12 @@ from softhash.data import scenes
 from softhash.data.decoding import image_size
 from softhash.data.image_set import ImageSet
 from softhash.errors import InputError, MissingExtraError, UsageError
-from softhash.experiments.cells import curve_points
+from softhash.experiments.cells import RowOptions, curve_points
 from softhash.experiments.grid import expand, run_grid
+from softhash.experiments.per_query import FOLDER, save_per_query
 from softhash.experiments.results import read_results
 from softhash.plots.contact_sheet import frame_colour
+from softhash.plots.differences import Differences, compare_rows
 from softhash.plots.groups import group_rows
 from softhash.plots.retrieval import Answer, find_answers, list_queries, retrieval_sheet
 from softhash.plots.writing import Choice, write_report
@@ -47,7 +50,11 @@ def results(images, tmp_path_factory, _tiny_module):
         patch.setitem(sys.modules, "softhash.model.backbones", _tiny_module)
         split = images.split("random", seed=0)
         file = folder / "results.jsonl"
-        assert run_grid(expand(content), split, file, options, sheets=2) == []
+        kept = partial(save_per_query, folder / FOLDER)
+        wanted = RowOptions(
+            sheets=2, keep_per_query=lambda row, values, bits: kept(row, values, first_bits=bits)
+        )
+        assert run_grid(expand(content), split, file, options, wanted=wanted) == []
     return folder
 
 
@@ -100,6 +107,25 @@ def test_tables_figures_and_page_are_written(results, images, tmp_path):
     assert not re.search(r'(src|href)="(?!data:|#)', page), "the page needs nothing beside itself"
     assert "epochs 1" in page
     assert read_results(results)[0]["contract"]["split"] in page
+
+
+def test_differences_of_a_real_grid_are_tested_in_every_column_that_has_values(results, tmp_path):
+    rows = read_results(results)
+    lines = compare_rows(rows, results / FOLDER)
+    assert len(lines) == 2 * 5 * len(METHODS)
+    assert {(line["seeds"], line["queries"]) for line in lines} == {
+        (2, rows[0]["contract"]["queries"])
+    }
+    choice = Choice((), formats=("svg",), tested=Differences(lines))
+    write_report(rows, tmp_path, choice)
+    tables = (tmp_path / "tables.md").read_text().split("### ")
+    untested = "not tested, so not marked: ACG@5000, NDCG@5000, precision@20, ACG@100; commit"
+    assert untested in tables[1]
+    for table in tables[1:]:
+        title = table.partition(":")[0]
+        tested = title.lower() in {*(line["metric"] for line in lines), "16 bits, 2 bytes"}
+        assert ("differences not tested" in table) == (not tested), title
+        assert ("what leads its column" in table) == tested, title
 
 
 def test_nothing_is_overwritten_unless_forced(results, tmp_path):

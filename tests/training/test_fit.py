@@ -10,12 +10,14 @@ from softhash import InputError, UsageError
 from softhash.data import scenes
 from softhash.data.image_set import ImageSet
 from softhash.evaluation.evaluate import evaluate
+from softhash.experiments.cells import RowOptions
 from softhash.experiments.grid import expand, run_grid
 from softhash.experiments.results import read_rows
 from softhash.model.hasher import Hasher
-from softhash.training import finetune
+from softhash.training import run as training_run
 from softhash.training.features import compute_features
 from softhash.training.fit import build_hasher, fit, fit_features
+from softhash.training.methods.hashnet import HashNet
 from softhash.training.methods.idhn import IDHN
 from softhash.training.options import Options
 from softhash.training.recipe import Recipe
@@ -75,23 +77,54 @@ def test_fine_tuning_moves_the_backbone_and_freezing_does_not(images, options):
         assert moved is moves
 
 
-def test_fine_tuning_goes_on_with_the_anchors_that_the_head_was_warmed_up_with(
-    images, options, monkeypatch
-):
+def trained_states(method, images, options, monkeypatch):
+    """Fine-tune, and return the method's state before and after the warm-up, and the training."""
     seen = []
 
-    def run(network, method, *rest):
-        before = method.places.detach().clone()
-        trained(network, method, *rest)
-        seen.append((before, method.places.detach().clone()))
+    def state(run):
+        return {name: value.clone() for name, value in run.method.state_dict().items()}
 
-    trained = finetune.run_training
-    monkeypatch.setattr(finetune, "run_training", run)
-    chosen = recipe(mode="finetune", epochs=1, warm_up=2, teacher_zoom=0.0)
+    def train(run, *rest, **options):
+        seen.append(state(run))
+        trained(run, *rest, **options)
+        seen.append(state(run))
+
+    trained = training_run.train
+    monkeypatch.setattr(training_run, "train", train)
+    chosen = recipe(method=method, mode="finetune", epochs=1, warm_up=2, teacher_zoom=0.0)
     fit(build_hasher(chosen), images, recipe=chosen, options=options)
-    warmed, whole = seen
-    assert not torch.equal(*warmed)
-    assert torch.equal(warmed[1], whole[0])
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [("softhash", "places"), ("dpsh", "outputs"), ("hashnet", "step")]
+)
+def test_fine_tuning_goes_on_with_what_the_method_learned_in_the_warm_up(
+    method, name, images, options, monkeypatch
+):
+    cold, warmed, start, end = trained_states(method, images, options, monkeypatch)
+    assert not torch.equal(cold[name], warmed[name])
+    assert torch.equal(warmed[name], start[name])
+    assert not torch.equal(start[name], end[name])
+
+
+def test_the_continuation_of_hashnet_spans_the_warm_up_and_the_training(
+    images, options, monkeypatch
+):
+    planned = []
+    monkeypatch.setattr(HashNet, "plan", lambda self, steps: planned.append(steps))
+    *_, end = trained_states("hashnet", images, options, monkeypatch)
+    assert planned == [int(end["step"])] * 2
+
+
+def test_features_are_standardised_unless_the_recipe_says_otherwise(images, options):
+    for mode in ("frozen", "finetune"):
+        for standardise in (True, False):
+            chosen = recipe(mode=mode, epochs=1, standardise=standardise, teacher_zoom=0.0)
+            hasher = fit(build_hasher(chosen), images, recipe=chosen, options=options)
+            head = hasher.network.head
+            plain = not head.mean.any() and bool((head.scale == 1).all())
+            assert plain is not standardise
 
 
 def test_features_are_computed_once(images, options):
@@ -218,7 +251,7 @@ def test_a_quantiser_is_ranked_by_its_own_distance(images, options, tmp_path, mo
     split = images.split("random", seed=0)
     chosen = recipe(method="dqn", bits=12, mode=mode, epochs=2, settings={"words": 8})
     results = tmp_path / "results.jsonl"
-    assert run_grid([chosen], split, results, options, sheets=2) == []
+    assert run_grid([chosen], split, results, options, wanted=RowOptions(sheets=2)) == []
     (row,) = read_rows(results)
     assert row["contract"]["distance"] == "asymmetric quantiser distance"
     assert row["metrics"]["map@all"] > row["metrics"]["precision@all"]  # better than chance

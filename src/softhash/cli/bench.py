@@ -1,7 +1,9 @@
 """``softhash bench``: a grid of runs on one split, kept as they finish."""
 
+import shlex
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,6 +58,19 @@ def bench(
             "--rescore", help="Measure rescored searches too; runs cells without it again."
         ),
     ] = False,
+    curves: Annotated[
+        str, typer.Option(help="Lengths whose first seed has curves; `all` for every row.")
+    ] = "all",
+    tune: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Settings per method, drawn at random and judged on the train set alone."
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(help="Run every n-th cell from the i-th on, as 1/3, beside other processes."),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on where it stopped; it does so anyway.")
     ] = False,
@@ -66,14 +81,15 @@ def bench(
 ) -> None:
     """Run every cell of a grid that is not in the results yet."""
     from softhash.cli._progress import show_progress
+    from softhash.experiments.bench_run import BenchRun
     from softhash.experiments.feature_file import load_features
-    from softhash.experiments.grid import expand_variants, run_grid
+    from softhash.experiments.grid import expand_variants
     from softhash.training.options import Options
     from softhash.training.recipe import read_toml
 
     _check_given(data, output, features, save_features)
     cells = expand_variants(read_toml(recipe), _asked_for(only, bits, seeds))
-    recipes = [cell for cell, _ in cells]
+    drawn = None if curves == "all" else [_whole_number("curves", v) for v in curves.split(",")]
     saved = load_features(features) if features else None
     if saved:
         split = saved.inputs.split
@@ -83,17 +99,17 @@ def bench(
     with show_progress("pictures") as progress:
         options = Options(device=device, progress=progress, warn=warn)
         if save_features:
-            _save(recipes, split, save_features, options, force=force)
+            _save([cell for cell, _ in cells], split, save_features, options, force=force)
         if not output:
             return
-        output.mkdir(parents=True, exist_ok=True)
-        failed = run_grid(
-            recipes, split, output / "results.jsonl", options,
-            variants=[name for _, name in cells], saved=saved,
-            on_cell=_CellPrinter(), sheets=sheets, rescore=rescore,
+        run = BenchRun(
+            output, split, options, saved=saved, part=_part(part), curves=drawn,
+            sheets=sheets, rescore=rescore, command=typed_command(sys.argv),
+            on_cell=_CellPrinter(),
         )  # fmt: skip
+        failed = run.tune(cells, tune) if tune else run.run(cells)
     if failed:
-        fail(f"{len(failed)} of {len(recipes)} cells failed; the others are in {output}", code=1)
+        fail(f"{len(failed)} cells failed; the others are in {output}", code=1)
 
 
 def _check_given(
@@ -137,17 +153,39 @@ def _asked_for(only: str | None, bits: str | None, seeds: int | None) -> dict[st
     """Return the keys of the grid that options replace."""
     asked: dict[str, Any] = {"method": only.split(",")} if only else {}
     if bits:
-        asked["bits"] = [_whole_number(value) for value in bits.split(",")]
+        asked["bits"] = [_whole_number("bits", value) for value in bits.split(",")]
     if seeds:
         asked["seed"] = list(range(seeds))
     return asked
 
 
-def _whole_number(text: str) -> int:
+def _whole_number(option: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise typer.BadParameter(f"--bits has {text!r}; give whole numbers, as 12,24") from None
+        raise typer.BadParameter(f"--{option} has {text!r}; give whole numbers, as 12,24") from None
+
+
+def _part(text: str | None) -> tuple[int, int]:
+    """Read which cells are this process's.
+
+    >>> _part("2/3"), _part(None)
+    ((2, 3), (1, 1))
+    """
+    number, _, count = (text or "1/1").partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise typer.BadParameter(f"--part is {text!r}; give one as 1/3, 2/3 or 3/3")
+    return int(number), int(count)
+
+
+def typed_command(arguments: Sequence[str]) -> str:
+    """Write a command as it was typed, without the folders of this machine.
+
+    >>> typed_command(["/usr/bin/softhash", "bench", "a.toml", "--data", "/home/me/my photos"])
+    "softhash bench a.toml --data 'my photos'"
+    """
+    names = [Path(word).name if Path(word).is_absolute() else word for word in arguments[1:]]
+    return shlex.join(["softhash", *names])
 
 
 class _CellPrinter:

@@ -53,8 +53,16 @@ def evaluate(
         ),
     ] = None,
     ties: Annotated[
-        str, typer.Option(help="`expected`: mean over all orders of ties; `stable`: file order.")
+        str,
+        typer.Option(
+            help="`expected`: mean over all orders of ties; `stable`: file order; "
+            "`best`, `worst`: the extremes over all orders."
+        ),
     ] = "expected",
+    radius: Annotated[
+        str | None,
+        typer.Option(help="Measure all items within Hamming distances too, as `2` or `2,3`."),
+    ] = None,
     layout: Annotated[str, typer.Option(help="Of the codes: auto, packed or unpacked.")] = "auto",
     curves: Annotated[
         bool, typer.Option("--curves", help="Add ACG, NDCG, precision, recall against n.")
@@ -84,6 +92,8 @@ def evaluate(
         "at": at.split(",") if at else None,
         "ties": ties,
         "curves": _curve_points() if curves else (),
+        "radii": _numbers(radius, "Hamming distance", "2, or 2,3"),
+        "describe": True,
     }
     if model and data:
         reports = _evaluations.measure_pictures(
@@ -114,9 +124,21 @@ def _lengths(text: str | None) -> tuple[int, ...]:
     >>> _lengths("16,48")
     (16, 48)
     """
+    return _numbers(text, "number of bits", "48, or 16,48,256")
+
+
+def _numbers(text: str | None, kind: str, example: str) -> tuple[int, ...]:
+    """Read numbers with commas between them, each once.
+
+    Args:
+        text: what was given, if anything.
+        kind: what each of them is.
+        example: what to give, for the error.
+
+    """
     parts = dict.fromkeys(text.split(",") if text else ())
     if odd := [part for part in parts if not part.strip().isdecimal()]:
-        raise UsageError(f"'{odd[0]}' is not a number of bits", "give such as 48, or 16,48,256")
+        raise UsageError(f"'{odd[0]}' is not a {kind}", f"give such as {example}")
     return tuple(map(int, parts))
 
 
@@ -139,6 +161,18 @@ def _show(reports: "dict[int, Report]", output: Path | None, *, force: bool, as_
         print_lengths(reports)
     else:
         print_report(first)
+    if not as_json:
+        _print_details(reports)
+
+
+def _print_details(reports: "dict[int, Report]") -> None:
+    """Print what was measured beside the rankings, under the table."""
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    for bits, report in reports.items():
+        for line in report.details:
+            console.print(f"  {bits} bits: {line}" if len(reports) > 1 else f"  {line}")
 
 
 def _files(

@@ -9,9 +9,10 @@ import numpy.typing as npt
 from softhash import hamming
 from softhash.codes import Codes, check_packed, pack
 from softhash.errors import InputError
+from softhash.evaluation.extremes import read_ties
 from softhash.evaluation.feature_pair import FeaturePair
-from softhash.evaluation.measure import Cut, measure_rankings
-from softhash.evaluation.rankings import Ranking, StableRanking, TiedRanking, ideal_ranking
+from softhash.evaluation.measure import Cut, Ranked, measure_rankings
+from softhash.evaluation.rankings import StableRanking, ideal_ranking
 from softhash.evaluation.report import Report
 from softhash.hamming import cosine
 from softhash.hamming.asymmetric import POOL, asymmetric_distances
@@ -56,18 +57,20 @@ def evaluate_distances(
 
     """
     _check(distances, query_labels, database_labels)
+    has_label = (database_labels > 0).astype(np.float32).T
 
-    def rank(positions: Numbers, deepest: int) -> tuple[Ranking, TiedRanking]:
-        gains = (query_labels[positions] > 0).astype(np.float32) @ (database_labels > 0).T
+    def rank(positions: Numbers, deepest: int) -> Ranked:
+        gains = (query_labels[positions] > 0).astype(np.float32) @ has_label
         near = distances[positions]
         order = np.argsort(near, axis=1, kind="stable")
         ranked = np.take_along_axis(gains.astype(np.int64), order, axis=1)
+        levels = int(ranked.max()) + 1
+        ideal = ideal_ranking(_counts(np.zeros_like(ranked), ranked, 1, levels)[:, 0])
         group = _tied(np.take_along_axis(near, order, axis=1))
-        counts = _counts(group, ranked, int(group.max()) + 1, int(ranked.max()) + 1)
-        ideal = ideal_ranking(counts.sum(axis=1))
-        if ties == "stable":
-            return StableRanking(ranked[:, :deepest].astype(np.uint16)), ideal
-        return TiedRanking(counts), ideal
+        untied = bool((group[:, -1] == group.shape[1] - 1).all())  # there is one order alone
+        if ties == "stable" or untied:
+            return Ranked(StableRanking(ranked[:, :deepest].astype(np.uint16)), ideal)
+        return Ranked(read_ties(_counts(group, ranked, int(group.max()) + 1, levels), ties), ideal)
 
     labels = query_labels, database_labels
     return measure_rankings(
@@ -188,10 +191,10 @@ def _evaluate_pools(
     query_codes, database_codes, query_labels, database_labels = given
     pool = min(pools.size, len(check_packed(database_codes, bits)))
 
-    def rank(positions: Numbers, deepest: int) -> tuple[Ranking, TiedRanking]:
+    def rank(positions: Numbers, deepest: int) -> Ranked:
         sides = query_codes[positions], database_codes, query_labels[positions], database_labels
         near, places = hamming.nearest(*sides[:2], pool)
-        first = pool if ties == "expected" else max(pool, deepest)
+        first = max(pool, deepest) if ties == "stable" else pool
         gains = hamming.ranked_gains(*sides, first=first).astype(np.int64)
         weighed = np.empty(near.shape)
         for row, query in enumerate(positions.tolist()):
@@ -200,11 +203,11 @@ def _evaluate_pools(
         totals = hamming.histogram(*sides)
         ideal = ideal_ranking(totals.sum(axis=1))
         if ties == "stable":
-            return StableRanking(gains[:, :deepest].astype(np.uint16)), ideal
+            return Ranked(StableRanking(gains[:, :deepest].astype(np.uint16)), ideal)
         group, (distances, levels) = _tied(weighed, near), totals.shape[1:]
         again = _counts(group, gains, int(group.max()) + 1, levels)
         behind = totals - _counts(near, gains, distances, levels)
-        return TiedRanking(np.concatenate([again, behind], axis=1)), ideal
+        return Ranked(read_ties(np.concatenate([again, behind], axis=1), ties), ideal)
 
     hamming.check_rows(*given)
     return measure_rankings(

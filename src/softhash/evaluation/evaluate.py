@@ -9,9 +9,12 @@ import numpy as np
 from softhash import hamming
 from softhash.codes import check_first_bits, first_bits, pack, row_bytes
 from softhash.errors import InputError, UsageError
+from softhash.evaluation.code_statistics import describe_codes
+from softhash.evaluation.extremes import read_ties
 from softhash.evaluation.feature_pair import FeaturePair, encode_with_features
-from softhash.evaluation.measure import Cut, Positions, measure_rankings, to_numpy
-from softhash.evaluation.rankings import Ranking, StableRanking, TiedRanking, ideal_ranking
+from softhash.evaluation.measure import Cut, Positions, Ranked, measure_rankings, to_numpy
+from softhash.evaluation.radius import check_radii, radius_contract, within_radii
+from softhash.evaluation.rankings import StableRanking, ideal_ranking
 from softhash.evaluation.report import Report
 from softhash.hamming.rescoring import BITS, FEATURES, choose_rescoring
 
@@ -34,6 +37,8 @@ def evaluate_codes(
     at: Cut | Sequence[Cut] = (5000, "all"),
     ties: str = "expected",
     curves: Sequence[int] = (),
+    radii: Sequence[int] = (),
+    describe: bool = False,
     threads: int | None = None,
 ) -> Report:
     """Rank the database for every query by Hamming distance, and measure the rankings.
@@ -48,14 +53,17 @@ def evaluate_codes(
         database_labels: multi-hot (n, classes), the same classes in the same order.
         bits: length of the codes.
         at: the cut-offs: numbers of returned items, or "all".
-        ties: "expected", the exact mean over all orders of items at equal distance, or "stable",
-            such items in database order.
+        ties: "expected", the exact mean over all orders of items at equal distance, "stable", such
+            items in database order, or "best" and "worst", the extremes over these orders.
         curves: further cut-offs at which ACG, NDCG, precision and recall are computed.
+        radii: Hamming distances, to measure all items within each, see
+            `softhash.evaluation.radius`.
+        describe: add what `describe_codes` finds in the database codes, as the report's `codes`.
         threads: of the processor; all usable cores by default.
 
     Raises:
         InputError: rows, classes or bits do not fit each other, or no query has a label.
-        UsageError: a cut-off or a tie rule that does not exist.
+        UsageError: a cut-off, a radius or a tie rule that does not exist.
 
     >>> from softhash import pack
     >>> codes = pack([[-1, -1, -1], [-1, -1, 1], [1, 1, 1]])
@@ -73,15 +81,24 @@ def evaluate_codes(
     """
     hamming.check_rows(query_codes, database_codes, query_labels, database_labels)
     _check_bits(query_codes, bits)
+    check_radii(radii)
 
-    def rank(positions: Positions, deepest: int) -> tuple[Ranking, TiedRanking]:
+    def rank(positions: Positions, deepest: int) -> Ranked:
         sides = query_codes[positions], database_codes, query_labels[positions], database_labels
-        return _rankings(sides, ties, deepest, threads)
+        counts = hamming.histogram(*sides, threads=threads)
+        ideal, further = ideal_ranking(to_numpy(counts.sum(1))), within_radii(counts, radii)
+        if ties != "stable":
+            return Ranked(read_ties(counts, ties), ideal, further)
+        gains = to_numpy(hamming.ranked_gains(*sides, first=deepest, threads=threads))
+        return Ranked(StableRanking(gains.astype(np.uint16, copy=False)), ideal, further)
 
     labels = query_labels, database_labels
-    return measure_rankings(
+    report = measure_rankings(
         rank, labels, bits=bits, groups=bits + 9, at=at, ties=ties, curves=curves
     )
+    contract = {**report.contract, **radius_contract(radii)}
+    found = describe_codes(to_numpy(database_codes), bits) if describe else {}
+    return replace(report, contract=contract, codes=found)
 
 
 def evaluate_outputs(
@@ -94,7 +111,7 @@ def evaluate_outputs(
     features: FeaturePair | None = None,
     at: Cut | Sequence[Cut] = (5000, "all"),
     ties: str = "expected",
-    curves: Sequence[int] = (),
+    **options: Any,
 ) -> Report:
     """Measure the codes of queries whose real-valued outputs are known.
 
@@ -108,12 +125,13 @@ def evaluate_outputs(
         features: of the queries (q, d), and of the database as int8 (n, d), to rescore by.
         at: the cut-offs, as for `evaluate_codes`.
         ties: the tie rule, as for `evaluate_codes`.
-        curves: further cut-offs, as for `evaluate_codes`.
+        options: `curves`, `radii` and `describe`, as for `evaluate_codes`.
 
     """
     cuts: dict[str, Any] = {"at": at, "ties": ties}
     sides = database_codes, query_labels, database_labels
-    report = evaluate_codes(pack(outputs), *sides, bits=outputs.shape[1], curves=curves, **cuts)
+    asked = {**cuts, **options}
+    report = evaluate_codes(pack(outputs), *sides, bits=outputs.shape[1], **asked)
     way = choose_rescoring(rescore)
     if not way:
         return report
@@ -137,6 +155,8 @@ def evaluate(
     at: Cut | Sequence[Cut] = (5000, "all"),
     ties: str = "expected",
     curves: Sequence[int] = (),
+    radii: Sequence[int] = (),
+    describe: bool = False,
     rescore: bool | str = False,
     device: str = "auto",
     progress: "Progress | None" = None,
@@ -151,8 +171,10 @@ def evaluate(
         query: the pictures to search with, and their labels.
         database: the pictures to search in, and their labels.
         at: the cut-offs: numbers of returned items, or "all".
-        ties: "expected" or "stable", as for `evaluate_codes`.
+        ties: "expected", "stable", "best" or "worst", as for `evaluate_codes`.
         curves: further cut-offs at which ACG, NDCG, precision and recall are computed.
+        radii: Hamming distances, to measure all items within each.
+        describe: add what `describe_codes` finds in the database codes, as the report's `codes`.
         rescore: "bits" (or True) or "features", rounded to int8 as an index keeps them, to measure
             searches rescored by these too.
         device: where pictures are encoded: auto, cpu or cuda.
@@ -163,6 +185,7 @@ def evaluate(
 
     """
     options: dict[str, Any] = {"at": at, "ties": ties, "curves": curves, "rescore": rescore}
+    options |= {"radii": radii, "describe": describe}
     reports = evaluate_lengths(
         hasher, query, database, (hasher.bits,), device=device, progress=progress, **options
     )
@@ -191,7 +214,7 @@ def evaluate_lengths(
         lengths: how many of the first bits; one report for each.
         device: where pictures are encoded: auto, cpu or cuda.
         progress: as for `evaluate`.
-        options: `at`, `ties`, `curves` and `rescore`, as for `evaluate`.
+        options: `at`, `ties`, `curves`, `radii`, `describe` and `rescore`, as for `evaluate`.
 
     Raises:
         UsageError: the codes are not so long, or are not compared by Hamming distance.
@@ -254,15 +277,3 @@ def _check_bits(codes: hamming.Array, bits: int) -> None:
         raise InputError(
             f"codes have {codes.shape[1]} bytes per row, but {bits} bits need {row_bytes(bits)}"
         )
-
-
-def _rankings(
-    sides: tuple[hamming.Array, ...], ties: str, deepest: int, threads: int | None
-) -> tuple[Ranking, TiedRanking]:
-    """Return the rankings of some queries, and the best there could be."""
-    counts = hamming.histogram(*sides, threads=threads)
-    ideal = ideal_ranking(to_numpy(counts.sum(1)))
-    if ties == "expected":
-        return TiedRanking(counts), ideal
-    gains = hamming.ranked_gains(*sides, first=deepest, threads=threads)
-    return StableRanking(to_numpy(gains).astype(np.uint16, copy=False)), ideal

@@ -1,7 +1,8 @@
 """From rankings to a report: which queries, which cut-offs, and what the numbers mean."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,17 +14,37 @@ from softhash.hamming import Array
 
 Cut = int | str  # a number of returned items, or "all"
 Positions = np.ndarray[Any, Any]
-Rank = Callable[[Positions, int], tuple[Ranking, TiedRanking]]
+NOTHING: Mapping[str, Floats] = MappingProxyType({})
 
 TIES = {
     "expected": "the exact mean over all orders of items at equal distance",
     "stable": "items at equal distance in database order",
+    "best": "the largest value over all orders of items at equal distance, of each query",
+    "worst": "the smallest value over all orders of items at equal distance, of each query",
 }
 PAPER_CUTS = (5000,)
 SMALL_CUTS = (20, 100)  # about a screen of hits, and five
 CURVES = ("acg", "ndcg", "precision", "recall")
 
 WORKING_BYTES = 1 << 26  # what one group of queries may take beside the inputs
+
+
+class Ranked(NamedTuple):
+    """The rankings of some queries, and what to measure them by.
+
+    Attributes:
+        ranking: what is among the first n items.
+        ideal: the best order there could be.
+        further: values that need no ranking, by the names they get in the report.
+
+    """
+
+    ranking: Ranking
+    ideal: TiedRanking
+    further: Mapping[str, Floats] = NOTHING
+
+
+Rank = Callable[[Positions, int], Ranked]
 
 
 def measure_rankings(
@@ -41,7 +62,7 @@ def measure_rankings(
 
     Args:
         rank: called with the positions of some queries and the largest cut-off; returns their
-            rankings, and the best order there could be.
+            rankings.
         labels: multi-hot, of the queries and of the database.
         bits: length of the codes, for the contract.
         groups: how many distances a query can have, which decides how many queries fit into
@@ -68,12 +89,14 @@ def measure_rankings(
 
     scores: dict[str, list[Floats]] = {}
     for positions in _groups(labelled, groups, database_labels.shape[1], max(cuts.values()), ties):
-        ranking, ideal = rank(positions, max([*cuts.values(), *drawn]))
+        ranking, ideal, further = rank(positions, max([*cuts.values(), *drawn]))
         for name, metric in METRICS.items():
             for cut, first in cuts.items():
                 scores.setdefault(f"{name}@{cut}", []).append(metric(ranking, ideal, first))
             for first in drawn if name in CURVES else ():
                 scores.setdefault(f"curve {name}@{first}", []).append(metric(ranking, ideal, first))
+        for name, values in further.items():
+            scores.setdefault(name, []).append(values)
 
     every = {name: np.concatenate(values) for name, values in scores.items()}
     means = {name: float(values.mean()) for name, values in every.items()}

@@ -46,19 +46,24 @@ def _weighted_sums(counts: Any, weights: Floats) -> Floats:
     return sums
 
 
+def _weights(gain: Integers) -> Floats:
+    """Return what an item adds to the sums of its group: 1, relevance, gain and 2^gain − 1."""
+    return np.stack([np.ones_like(gain), gain > 0, gain, 2.0**gain - 1])
+
+
 def _sum_before(values: Floats) -> Floats:
     """Sum the values of all groups before each."""
     return np.cumsum(values, axis=1) - values
 
 
 @lru_cache(maxsize=4)
-def _harmonic(n: int) -> Floats:
+def harmonic_numbers(n: int) -> Floats:
     """Return the harmonic numbers 0 to n: 1/1 + … + 1/i."""
     return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n + 1))])
 
 
 @lru_cache(maxsize=4)
-def _discounts(n: int) -> Floats:
+def summed_discounts(n: int) -> Floats:
     """Return the summed discounts of the first 0 to n ranks: Σ 1/log₂(1 + i)."""
     return np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, n + 2)))])
 
@@ -71,15 +76,32 @@ class TiedRanking:
     """
 
     def __init__(self, counts: Any) -> None:
-        level = np.arange(counts.shape[2])
-        weights = np.stack([np.ones_like(level), level > 0, level, 2.0**level - 1])
+        weights = _weights(np.arange(counts.shape[2]))
         sums = np.zeros((4, counts.shape[0], counts.shape[1] + 1))  # ends in an empty group
         sums[:, :, :-1] = _weighted_sums(counts, weights)
+        self._read(sums)
+
+    @classmethod
+    def of_items(cls, group: Integers, gains: Integers) -> "TiedRanking":
+        """Rank the items of one query, by the number of each item's group and by its gain.
+
+        >>> ranking = TiedRanking.of_items(np.array([0, 1, 0]), np.array([1, 1, 0]))
+        >>> ranking.relevant(1)
+        array([0.5])
+        """
+        sums = np.zeros((4, 1, int(group.max()) + 2))  # ends in an empty group
+        for row, weights in zip(sums[:, 0], _weights(gains), strict=True):
+            row[:-1] = np.bincount(group, weights)
+        ranking = cls.__new__(cls)
+        ranking._read(sums)
+        return ranking
+
+    def _read(self, sums: Floats) -> None:
         self.size: Floats = sums[0]
         self.hits: Floats = sums[1]
         self.gains: Floats = sums[2]
         self.exponential: Floats = sums[3]
-        self.items = int(self.size[0].sum()) if counts.shape[0] else 0
+        self.items = int(self.size[0].sum()) if len(self.size) else 0
 
     def relevant(self, n: int) -> Floats:
         """Count the relevant items among the first n, on average."""
@@ -94,7 +116,7 @@ class TiedRanking:
     def dcg(self, n: int) -> Floats:
         """Give every item of a group the group's mean gain, for that is what it has on average."""
         cut, _ = self._cut(n)
-        discounts = _discounts(self.items)
+        discounts = summed_discounts(self.items)
         span = discounts[min(n, self.items)] - discounts[self._start[cut]]
         dcg: Floats = self._dcg_before[cut] + self.exponential[cut] / self._divisor[cut] * span
         return dcg
@@ -129,7 +151,7 @@ class TiedRanking:
 
     @cached_property
     def _dcg_before(self) -> Floats:
-        discounts = _discounts(self.items)
+        discounts = summed_discounts(self.items)
         span = discounts[self._end] - discounts[self._start]
         return _sum_before(self.exponential * span / self._divisor)
 
@@ -155,7 +177,7 @@ class TiedRanking:
         H₂ = Σ (j − 1)/(A + j) for j = 1 … N: an item is relevant with chance R/N, and then each of
         the j − 1 items of the group before it with chance (R − 1)/(N − 1).
         """
-        harmonic = _harmonic(self.items)
+        harmonic = harmonic_numbers(self.items)
         h1 = harmonic[self._end] - harmonic[self._start]
         h2 = self.size - (self._start + 1) * h1
         g = gains / np.maximum(self.hits, 1.0)
@@ -178,7 +200,7 @@ class TiedRanking:
         first = some - b * reciprocal  # mean of K/(B + K)
         second = share * hits - (1 + b) * some + b * (b + 1) * reciprocal  # of K(K − 1)/(B + K)
 
-        harmonic = _harmonic(self.items)
+        harmonic = harmonic_numbers(self.items)
         h1 = harmonic[start + m] - harmonic[start]
         h2 = m - (start + 1) * h1
         g = gains[cut] / np.maximum(hits, 1.0)
@@ -204,7 +226,7 @@ class StableRanking:
         self._sums = lru_cache(maxsize=None)(self._sums_at)
 
     def _sums_at(self, n: int) -> Floats:
-        return running_sums(self.gains[:, :n], np.diff(_discounts(self.gains.shape[1])))
+        return running_sums(self.gains[:, :n], np.diff(summed_discounts(self.gains.shape[1])))
 
     def relevant(self, n: int) -> Floats:
         """Count the relevant items among the first n."""

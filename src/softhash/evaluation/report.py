@@ -25,6 +25,7 @@ class Report:
         curves: values of some metrics at the cut-offs `n`, where they were asked for.
         per_query: the values behind each metric, NaN for queries without a label.
         rescored: metrics of rescored searches, where they were asked for.
+        codes: what `describe_codes` finds in the database codes, where it was asked for.
 
     """
 
@@ -33,6 +34,7 @@ class Report:
     curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
     per_query: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)
     rescored: Mapping[str, float] = field(default_factory=dict)
+    codes: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def standard_errors(self) -> dict[str, float]:
@@ -50,6 +52,7 @@ class Report:
             "standard_errors": self.standard_errors,
             "metrics_rescored": self.rescored,
             "curves": self.curves,
+            "codes": self.codes,
         }
         given = {name: dict(values) for name, values in further.items() if values}
         return {"metrics": dict(self.metrics), **given, "contract": dict(self.contract)}
@@ -62,12 +65,30 @@ class Report:
         """Save the report as a JSON file; an existing file is kept unless forced."""
         write_whole(Path(path), self.to_json() + "\n", force=force)
 
+    @property
+    def details(self) -> list[str]:
+        """What was measured beside rankings, one line each: within radii, and of the codes."""
+        lines = []
+        for radius in self.contract.get("radii", ()):
+            names = [f"{name}@r{radius}" for name in ("precision", "recall", "empty")]
+            found = "precision {:.4f}, recall {:.4f}, empty for {:.1%} of queries"
+            values = found.format(*(self.metrics[name] for name in names))
+            lines.append(f"within distance {radius}: {values}")
+        if self.codes:
+            found = (
+                "{distinct:,} of {items:,} codes distinct, bit balance {balance:.3f} "
+                "(worst {worst_balance:.3f}), |correlation| {correlation:.3f}"
+            )
+            lines.append(found.format(**self.codes))
+        return lines
+
     def __str__(self) -> str:
-        cuts = list(dict.fromkeys(name.split("@")[1] for name in self.metrics))
+        cuts = [name.removeprefix("map@") for name in self.metrics if name.startswith("map@")]
         lines = ["".join([f"{'':10}", *(f"{'@' + cut:>10}" for cut in cuts)])]
         for metric in METRICS:
             values = (self.metrics[f"{metric}@{cut}"] for cut in cuts)
             lines.append("".join([f"{metric:10}", *(f"{value:10.4f}" for value in values)]))
+        lines += self.details
         c = self.contract
         lines.append(
             f"{c['queries']} queries, {c['database']} items, {c['bits']} bits, ties: {c['ties']}"

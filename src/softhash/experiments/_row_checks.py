@@ -116,6 +116,7 @@ def _fits(part: Mapping[str, Any]) -> bool:
 _METRICS = _table_of(_is_number)
 _PARTS: dict[str, Check] = {
     "variant": _is_text,
+    "command": _is_text,
     "recipe": _is_recipe,
     "metrics": _METRICS,
     "metrics_stable": _METRICS,

@@ -2,6 +2,7 @@
 
 import platform
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +18,8 @@ from softhash.evaluation.evaluate import CURVE_POINTS
 from softhash.evaluation.report import Report
 from softhash.experiments.commit import find_commit
 from softhash.experiments.encoded_split import EncodedSplit, outputs, quantiser_distances
-from softhash.experiments.float_features import FLOAT, float_split
 from softhash.experiments.inputs import GridInputs
+from softhash.experiments.references import REFERENCES, reference_split
 from softhash.experiments.results import Row
 from softhash.model.hasher import Hasher
 from softhash.training.finetune import fit_pixels
@@ -31,6 +32,31 @@ CUTS = (20, 100, 1000, 5000, "all")  # the first is what a person sees on one sc
 HITS = 20  # nearest pictures that a row names for a query, as in the paper's figure
 CURVE_DIGITS = 5  # more would be noise, and make rows long
 
+KeepPerQuery = Callable[[Row, Mapping[str, npt.NDArray[np.float64]], int | None], None]
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """What the row of a cell holds beside its recipe and its metrics.
+
+    Attributes:
+        sheets: number of queries whose nearest pictures it names.
+        rescore: whether rescored searches are measured.
+        curves: whether there are curves.
+        command: what the user typed.
+        side_by_side: how many runs share the device, so that times are not those of one alone.
+        keep_per_query: called with the row, the values of each query behind its metrics, and the
+            number of first bits that they are of, None for all.
+
+    """
+
+    sheets: int = 0
+    rescore: bool = False
+    curves: bool = True
+    command: str = ""
+    side_by_side: int = 1
+    keep_per_query: KeepPerQuery = lambda row, values, first_bits: None
+
 
 @dataclass(frozen=True, eq=False)
 class TrainedCell:
@@ -41,6 +67,7 @@ class TrainedCell:
         network: the whole one, or the head alone where the inputs are features.
         outputs: u of every picture (n, bits).
         seconds: that training took.
+        device: that it was trained on.
 
     """
 
@@ -48,6 +75,7 @@ class TrainedCell:
     network: Any
     outputs: npt.NDArray[np.float32]
     seconds: float
+    device: torch.device
 
     @property
     def lengths(self) -> list[int]:
@@ -71,7 +99,7 @@ class TrainedCell:
             near = quantiser_distances(self.network, queries, codes[database], bits)
             distance = "asymmetric quantiser distance"
         sides = (codes[query], codes[database]), (labels[query], labels[database])
-        return EncodedSplit(*sides, bits, near, distance, u[query])
+        return EncodedSplit(*sides, bits, near, distance, u[query], self.device)
 
 
 def train_cell(recipe: Recipe, inputs: GridInputs, options: Options) -> TrainedCell:
@@ -88,73 +116,72 @@ def train_cell(recipe: Recipe, inputs: GridInputs, options: Options) -> TrainedC
     frozen = recipe.mode == "frozen"  # the backbone's features are there, and it is not needed
     hasher = build_hasher(recipe, inputs.inputs.shape[1] if frozen else None)
     kind = method_class(recipe.method)
-    chosen = inputs.inputs[inputs.train.to(inputs.inputs.device)]
-    labels = inputs.labels[inputs.train]
+    train, labels = inputs.train.to(inputs.inputs.device), inputs.labels[inputs.train]
     if frozen:
-        network: Any = train_head(hasher.network.head, kind, chosen, labels, recipe, options)
+        network: Any = train_head(
+            hasher.network.head, kind, inputs.features[train], labels, recipe, options
+        )
     else:
-        fit_pixels(hasher, kind, chosen, labels, recipe, options)
+        fit_pixels(hasher, kind, inputs.inputs[train], labels, recipe, options)
         network = hasher.network
     seconds = time.perf_counter() - started
     u = outputs(network.to(device), inputs.inputs, device)
-    return TrainedCell(hasher, network, u, seconds)
+    return TrainedCell(hasher, network, u, seconds, device)
 
 
 def run_cell(
-    recipe: Recipe,
-    inputs: GridInputs,
-    options: Options,
-    *,
-    sheets: int = 0,
-    rescore: bool = False,
+    recipe: Recipe, inputs: GridInputs, options: Options, wanted: RowOptions | None = None
 ) -> Row:
-    """Train, encode and measure one cell; float features are measured as they are.
+    """Train, encode and measure one cell; references are measured as they are.
 
     Args:
         recipe: of the cell.
         inputs: that the recipe's mode and backbone ask for.
         options: where, and what is reported.
-        sheets: number of queries whose nearest pictures the row names.
-        rescore: whether rescored searches are measured too.
+        wanted: what the row holds.
 
     """
+    wanted = wanted or RowOptions()
     started, trained, shorter = time.perf_counter(), 0.0, {}
-    if recipe.method == FLOAT:
-        encoded = float_split(inputs)
+    reports: dict[int | None, Report] = {}
+    if recipe.method in REFERENCES:
+        encoded = reference_split(recipe.method, inputs)
     else:
         cell = train_cell(recipe, inputs, options)
         trained, encoded = cell.seconds, cell.encode_split(inputs)
         for length in cell.lengths:
             first = cell.encode_split(inputs, length)
-            shorter[str(length)] = _measure(first)[0]
-    whole, contract = _measure(encoded)
-    rescored = encoded.rescored(CUTS, inputs.feature_pair) if rescore else {}
-    return {
+            shorter[str(length)], reports[length] = _measure(first, curves=wanted.curves)
+    whole, reports[None] = _measure(encoded, curves=wanted.curves)
+    rescored = encoded.rescored(CUTS, inputs.feature_pair) if wanted.rescore else {}
+    shared = {"side_by_side": wanted.side_by_side} if wanted.side_by_side > 1 else {}
+    row: Row = {
         "recipe": recipe.as_dict(),
         **whole,
         **{name: dict(again.metrics) for name, again in rescored.items()},
         **({"prefixes": shorter} if shorter else {}),
-        "contract": contract | {"split": inputs.split.sha256},
+        "contract": dict(reports[None].contract) | {"split": inputs.split.sha256},
         "data": _data(inputs.split),
-        "hits": _hits(encoded, inputs, sheets),
+        "hits": _hits(encoded, inputs, wanted.sheets),
         "seconds": {
             "train": trained,
             "encode and evaluate": time.perf_counter() - started - trained,
+            **shared,
         },
+        **({"command": wanted.command} if wanted.command else {}),
         "versions": _versions(torch.device(pick_device(options.device))),
     }
+    for first_bits, report in reports.items():
+        wanted.keep_per_query(row, report.per_query, first_bits)
+    return row
 
 
-def _measure(encoded: EncodedSplit) -> tuple[Row, Row]:
-    """Return metrics with both rules for ties and curves, and the contract behind them."""
-    report = encoded.report(CUTS, curves=curve_points(len(encoded.labels[1])))
-    stable = encoded.report(CUTS, ties="stable")
-    measured: Row = {
-        "metrics": dict(report.metrics),
-        "metrics_stable": dict(stable.metrics),
-        "curves": _rounded(report),
-    }
-    return measured, dict(report.contract)
+def _measure(encoded: EncodedSplit, *, curves: bool) -> tuple[Row, Report]:
+    """Return metrics with both rules for ties and perhaps curves, and the report behind them."""
+    points = curve_points(len(encoded.labels[1])) if curves else []
+    report, stable = encoded.report(CUTS, curves=points), encoded.report(CUTS, ties="stable")
+    measured: Row = {"metrics": dict(report.metrics), "metrics_stable": dict(stable.metrics)}
+    return measured | ({"curves": _rounded(report)} if curves else {}), report
 
 
 def curve_points(items: int) -> list[int]:

@@ -1,6 +1,7 @@
 """Queries and database, encoded: measured and searched by what their codes are to be ranked by."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ from softhash.evaluation.evaluate import evaluate_codes
 from softhash.evaluation.feature_pair import FeaturePair
 from softhash.evaluation.measure import Cut
 from softhash.evaluation.report import Report
+from softhash.training.batches import in_parts
+from softhash.training.pictures import Inputs
 
 AT_ONCE = 256
 
@@ -38,6 +41,7 @@ class EncodedSplit:
             of codebooks, or there are none.
         distance: the name of what is ranked by, for the contract.
         outputs: real-valued outputs of the queries (queries, bits), for `rescored`.
+        device: that measures rankings by Hamming distance, a processor by default.
 
     """
 
@@ -47,6 +51,7 @@ class EncodedSplit:
     near: npt.NDArray[np.float32] | None = None
     distance: str = "Hamming"
     outputs: npt.NDArray[np.float32] | None = None
+    device: torch.device | None = None
 
     def report(
         self, at: Sequence[Cut], ties: str = "expected", curves: Sequence[int] = ()
@@ -60,9 +65,10 @@ class EncodedSplit:
 
         """
         if self.near is None:
-            return evaluate_codes(
-                *self.codes, *self.labels, bits=self.bits, at=at, ties=ties, curves=curves
-            )
+            sides: Any = (*self.codes, *self.labels)
+            if self.device and self.device.type == "cuda":
+                sides = [torch.from_numpy(side).to(self.device) for side in sides]
+            return evaluate_codes(*sides, bits=self.bits, at=at, ties=ties, curves=curves)
         return evaluate_distances(
             self.near, *self.labels,
             bits=self.bits, distance=self.distance, at=at, ties=ties, curves=curves,
@@ -95,7 +101,7 @@ class EncodedSplit:
 
 
 @torch.no_grad()
-def outputs(network: Any, inputs: Tensor, device: torch.device) -> npt.NDArray[np.float32]:
+def outputs(network: Any, inputs: Inputs, device: torch.device) -> npt.NDArray[np.float32]:
     """Compute the real-valued u (n, bits), a few rows at a time.
 
     Args:
@@ -105,14 +111,15 @@ def outputs(network: Any, inputs: Tensor, device: torch.device) -> npt.NDArray[n
 
     """
     network.eval()
-    parts = [network(part.to(device)).float().cpu() for part in torch.split(inputs, AT_ONCE)]
+    with closing(in_parts(inputs, AT_ONCE, device)) as rows:
+        parts = [network(part).float().cpu() for part in rows]
     u: npt.NDArray[np.float32] = torch.cat(parts).numpy()
     return u
 
 
 @torch.no_grad()
 def quantiser_distances(
-    network: Any, queries: Tensor, database: Codes, bits: int
+    network: Any, queries: Inputs, database: Codes, bits: int
 ) -> npt.NDArray[np.float32]:
     """Compute distances (queries, n) of queries from what codes of codebooks stand for.
 
@@ -126,7 +133,8 @@ def quantiser_distances(
     head = getattr(network.eval(), "head", network)
     features = Tensor.float if head is network else network.features
     device = head.codebooks.device
-    parts = [features(part.to(device)) for part in torch.split(queries, AT_ONCE)]
+    with closing(in_parts(queries, AT_ONCE, device)) as rows:
+        parts = [features(part) for part in rows]
     codes = torch.from_numpy(unpack(database, bits)).to(device)
     near: npt.NDArray[np.float32] = head.distances(torch.cat(parts), codes).cpu().numpy()
     return near

@@ -82,7 +82,7 @@ def save_features(inputs: GridInputs, recipe: Recipe, path: Path, *, force: bool
     """
     split = inputs.split
     with np.errstate(over="ignore"):
-        half = inputs.inputs.numpy().astype(np.float16)
+        half = inputs.features.numpy().astype(np.float16)
     if not np.isfinite(half).all():
         raise InputError("a feature is not finite, or above 65,504: too large for half precision")
     facts = {

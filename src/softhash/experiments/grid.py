@@ -4,9 +4,9 @@ A table ``[grid]`` of lists makes a cell of every combination. Settings of the m
 ``"settings.alpha"``, and may be given in terms of the bits, as ``"5/q"``. A table
 ``[methods.NAME]`` replaces keys of the recipe for that method alone, ``[methods.NAME.settings]``
 gives its settings; what the grid varies wins over both. Shallow methods, which cannot be
-fine-tuned, are fitted to features of the network as published. The name ``float`` among the methods
-asks for the reference row of `float_features`. A table ``[variants.NAME]`` runs the whole grid
-again with some of its keys fixed, and its rows carry that name::
+fine-tuned, are fitted to features of the network as published. The names ``float`` and
+``classifier`` among the methods ask for the rows of `references`. A table ``[variants.NAME]`` runs
+the whole grid again with some of its keys fixed, and its rows carry that name::
 
     mode = "frozen"
     [grid]
@@ -22,6 +22,7 @@ again with some of its keys fixed, and its rows carry that name::
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -29,11 +30,11 @@ from typing import Any
 
 from softhash.data.splits.split import Split
 from softhash.errors import UsageError
-from softhash.experiments.cells import run_cell
+from softhash.experiments.cells import RowOptions, run_cell
 from softhash.experiments.commit import find_commit
 from softhash.experiments.feature_file import SavedFeatures
-from softhash.experiments.float_features import FLOAT, float_recipe
 from softhash.experiments.inputs import GridInputs, prepare_inputs, shared_key
+from softhash.experiments.references import REFERENCES, reference_recipe
 from softhash.experiments.results import Row, append_row, read_rows
 from softhash.training.methods import is_shallow, method_class
 from softhash.training.options import Options
@@ -67,7 +68,7 @@ def expand(
         raise UsageError("the grid has too many cells", f"give lists that make up to {MAX_CELLS:,}")
     own = _table("methods", content)
     for method in [*own, *_listed(base, grid)]:
-        if method != FLOAT:
+        if method not in REFERENCES:
             method_class(str(method))  # raises before hours are spent on the others
     recipes: list[Recipe] = []
     for chosen in product(*grid.values()):
@@ -75,7 +76,7 @@ def expand(
         method = cell.get("method", base.get("method", Recipe.method))
         forced = {"mode": "frozen"} if is_shallow(method) else {}
         recipe = Recipe.with_defaults(**_merged(base, own.get(method, {}), cell, forced))
-        recipe = float_recipe(recipe) if method == FLOAT else recipe
+        recipe = reference_recipe(method, recipe) if method in REFERENCES else recipe
         if recipe not in recipes:  # a shallow method is the same in every mode
             recipes.append(recipe)
     return recipes
@@ -119,8 +120,8 @@ def run_grid(
     variants: Sequence[str] = (),
     saved: SavedFeatures | None = None,
     on_cell: Callable[[int, int, Row], None] = lambda done, total, row: None,
-    sheets: int = 0,
-    rescore: bool = False,
+    wanted: RowOptions | None = None,
+    curves_of: Callable[[Recipe], bool] = lambda recipe: True,
 ) -> list[str]:
     """Run the cells that are not in the results yet; return one line about each that failed.
 
@@ -131,13 +132,14 @@ def run_grid(
     Args:
         recipes: the cells.
         split: what they are trained and measured on.
-        results: a .jsonl file; rows are appended as cells finish.
+        results: a .jsonl file; rows are appended as cells finish. Cells that another such file of
+            its folder has are not run.
         options: where, and what is reported.
         variants: for each recipe the name that its row carries, empty for none.
         saved: features of the split, where pictures and backbone are not at hand.
         on_cell: called with (cells done, cells in all, the row) after each cell.
-        sheets: number of queries whose nearest pictures a row names.
-        rescore: whether rescored searches are measured; a cell whose row lacks them is run again.
+        wanted: what rows hold; a cell whose row lacks wanted rescored metrics is run again.
+        curves_of: which cells have curves; few of them are drawn, and they make rows long.
 
     Raises:
         UsageError: a recipe needs other features than those that were saved, or the commit that
@@ -147,10 +149,12 @@ def run_grid(
     find_commit()  # raises before hours are spent
     if saved:
         saved.check(recipes)
+    wanted = wanted or RowOptions()
     finished = [
         (Recipe(**row["recipe"]), row["contract"]["split"])
-        for row in read_rows(results)
-        if not (rescore and _lacks_rescored(row))
+        for file in sorted(results.parent.glob("*.jsonl"))
+        for row in read_rows(file)
+        if not (wanted.rescore and _lacks_rescored(row))
     ]  # a setting that is newer than a row has its default there
     cells = zip(recipes, variants or [""] * len(recipes), strict=True)
     waiting = [cell for cell in cells if (cell[0], split.sha256) not in finished]
@@ -163,7 +167,8 @@ def run_grid(
             if key not in shared:
                 shared.clear()  # one at a time: they are large
                 shared[key] = saved.inputs if saved else prepare_inputs(split, recipe, options)
-            row = run_cell(recipe, shared[key], options, sheets=sheets, rescore=rescore)
+            content = replace(wanted, curves=wanted.curves and curves_of(recipe))
+            row = run_cell(recipe, shared[key], options, content)
         except Exception as error:  # whatever it is, the other cells are still worth running
             failed.append(f"{recipe.method}, {recipe.bits} bits, seed {recipe.seed}: {error}")
             options.warn(failed[-1])

@@ -11,17 +11,18 @@ from torch import Tensor
 
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Broken
-from softhash.data.pixels import load_all
 from softhash.data.splits.draws import Positions
 from softhash.data.splits.split import ROLES, Split
+from softhash.errors import UsageError
 from softhash.evaluation.feature_pair import FeaturePair
 from softhash.hamming.cosine import quantise
 from softhash.training.features import compute_features
 from softhash.training.fit import build_hasher
 from softhash.training.options import Options
+from softhash.training.pictures import Inputs, load_pictures
 from softhash.training.recipe import Recipe
 
-Found = tuple[npt.NDArray[Any], npt.NDArray[np.int64], tuple[Broken, ...]]
+Found = tuple[Inputs, npt.NDArray[np.int64], tuple[Broken, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,7 @@ class GridInputs:
     """Inputs of the readable pictures of a collection, and the part that each belongs to.
 
     Attributes:
-        inputs: features (n, d), or pictures (n, h, w, 3) uint8.
+        inputs: features (n, d), or pictures (n, h, w, 3) uint8, in memory or on disk.
         labels: (n, classes), multi-hot.
         train: rows of the train set.
         query: rows of the queries.
@@ -39,7 +40,7 @@ class GridInputs:
 
     """
 
-    inputs: Tensor
+    inputs: Inputs
     labels: Tensor
     train: Tensor
     query: Tensor
@@ -52,12 +53,19 @@ class GridInputs:
         """The files, one per row."""
         return [self.split.images.file_names[i] for i in self.rows]
 
+    @property
+    def features(self) -> Tensor:
+        """The inputs of a grid that trains heads alone (n, d)."""
+        if not isinstance(self.inputs, Tensor):
+            raise UsageError("these inputs are pictures", "use mode = 'frozen' for features")
+        return self.inputs
+
     @cached_property
     def feature_pair(self) -> FeaturePair | None:
         """Features of queries and database, where the inputs are features."""
         if self.inputs.ndim != 2:
             return None
-        features = self.inputs.float().cpu().numpy()
+        features = self.features.float().cpu().numpy()
         return FeaturePair(features[self.query], quantise(features[self.database])[0])
 
 
@@ -71,14 +79,13 @@ def prepare_inputs(split: Split, recipe: Recipe, options: Options) -> GridInputs
 
     """
     chosen = np.unique(np.concatenate([split.positions[role] for role in ROLES]))
-    values, readable, broken = _computed(split.images.select(chosen), recipe, options)
+    inputs, readable, broken = _computed(split.images.select(chosen), recipe, options)
     for one in broken:
         options.warn(f"left out: {one.reason}")
-    inputs = torch.from_numpy(np.ascontiguousarray(values))
     return arrange_inputs(inputs, chosen[readable], split)
 
 
-def arrange_inputs(inputs: Tensor, rows: Positions, split: Split) -> GridInputs:
+def arrange_inputs(inputs: Inputs, rows: Positions, split: Split) -> GridInputs:
     """Put inputs together with labels, and with the part that each row belongs to.
 
     Args:
@@ -107,6 +114,6 @@ def _computed(images: ImageSet, recipe: Recipe, options: Options) -> Found:
             hasher, images,
             device=options.device, cache=options.feature_cache, progress=options.progress,
         )  # fmt: skip
-        return found.values, found.positions, found.broken
-    pixels = load_all(images, hasher.size or 0, cache=options.cache, progress=options.progress)
-    return pixels[pixels.readable], pixels.readable, pixels.broken
+        values = torch.from_numpy(np.ascontiguousarray(found.values))
+        return values, found.positions, found.broken
+    return load_pictures(images, hasher.size or 0, options)

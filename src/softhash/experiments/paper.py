@@ -77,7 +77,7 @@ def printed(data: str | None, metric: str, method: str, backbone: str, bits: int
     if not values:
         return None
     others = tuple(value for value in dict.fromkeys(values) if value != values[0])
-    return Printed(values[0], others, _doubt(data, metric, row, bits))
+    return Printed(values[0], others, _doubt(data, metric, row, bits, None))
 
 
 def printed_setting(
@@ -94,11 +94,14 @@ def printed_setting(
 
     >>> printed_setting("voc2012", "alpha", "5/q", 48)
     Printed(value=0.7032, others=(), doubt=None)
+    >>> printed_setting("voc2012", "lambda_", "0.1", 48).doubt is None
+    False
 
     """
     for table in _tables(data, metric, setting):
         if value in table["rows"] and bits in table["bits"]:
-            return Printed(table["rows"][value][table["bits"].index(bits)])
+            number = table["rows"][value][table["bits"].index(bits)]
+            return Printed(number, doubt=_doubt(data, metric, value, bits, setting))
     return None
 
 
@@ -108,9 +111,10 @@ def _tables(data: str | None, metric: str, setting: str | None) -> Iterator[dict
             yield table
 
 
-def _doubt(data: str | None, metric: str, row: str, bits: int) -> str | None:
+def _doubt(data: str | None, metric: str, row: str, bits: int, setting: str | None) -> str | None:
     for doubt in content()["doubts"]:
-        here = doubt["metric"] == metric and data in doubt["data"]
+        same = (doubt["metric"], doubt.get("setting")) == (metric, setting)
+        here = same and data in doubt["data"]
         if here and row in doubt.get("rows", [row]) and bits in doubt.get("bits", [bits]):
             return str(doubt["why"])
     return None

@@ -131,8 +131,8 @@ class ModelConfig:
         """Raise where the Hamming distance of its codes means nothing."""
         if self.ranking != "hamming":
             raise UsageError(
-                "this model's codes are indices of codebooks (DQN), and their Hamming distance "
-                "means nothing",
+                "this model's codes are indices of codebooks (DQN, SPQ), and their Hamming "
+                "distance means nothing",
                 "`softhash bench` measures such methods by their own distance",
             )
 

@@ -21,11 +21,12 @@ class Entry:
     rows: Sequence[Row] = field(repr=False)
     rescored: bool = False  # whether the metrics of its rows are those of rescored searches
     reference: bool = False  # whether it has no codes, and stands beside those of every length
+    first_bits: bool = False  # whether its codes are beginnings of another line's
 
     @property
     def competes(self) -> bool:
-        """Whether it can be the best of a column: methods compete, not ways to search."""
-        return not (self.rescored or self.reference)
+        """Whether it can be the best of a column: methods compete, not ways to use them."""
+        return not (self.rescored or self.reference or self.first_bits)
 
     def with_bits(self, bits: int) -> list[Row]:
         """Return the rows of one length of code; a reference has the same for all."""
@@ -81,7 +82,8 @@ def with_rescored(entries: Sequence[Entry]) -> list[Entry]:
 def with_prefixes(entry: Entry) -> list[Entry]:
     """Put a line of first bits below an entry whose codes were trained for several lengths.
 
-    It has the first bits of the longest codes, and at full length these codes themselves.
+    It has the first bits of the longest codes, and at full length these codes themselves. Its rows
+    of first bits have the length of the whole code as `first_of`.
     """
     nested = [row for row in entry.rows if row.get("prefixes")]
     longest = max((row["recipe"]["bits"] for row in nested), default=0)
@@ -89,9 +91,16 @@ def with_prefixes(entry: Entry) -> list[Entry]:
     if not nested:
         return [entry]
     shorter = [
-        {**row, **part, "recipe": {**row["recipe"], "bits": int(bits)}, "hits": []}
+        {
+            **row,
+            **part,
+            "recipe": {**row["recipe"], "bits": int(bits)},
+            "first_of": longest,
+            "hits": [],
+        }
         for row in nested
         for bits, part in row["prefixes"].items()
     ]
     label = f"{entry.label}, first bits of {longest}"
-    return [entry, Entry(label, entry.method, entry.backbone, [*shorter, *nested])]
+    rows = [*shorter, *nested]
+    return [entry, Entry(label, entry.method, entry.backbone, rows, first_bits=True)]

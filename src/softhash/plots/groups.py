@@ -1,13 +1,15 @@
 """Rows of results put together: what may stand in one table, under which names."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from softhash.errors import InputError
+from softhash.errors import InputError, UsageError
 from softhash.experiments import paper
-from softhash.experiments.float_features import FLOAT
+from softhash.experiments.commit import UNKNOWN
+from softhash.experiments.references import REFERENCES
 from softhash.experiments.results import Row
 from softhash.plots.entries import Entry, Sweep, list_bits, with_prefixes
 from softhash.plots.styles import display_name, plot_rank
@@ -24,8 +26,8 @@ class Group:
     """What was run on one split in one mode.
 
     Attributes:
-        title: the data set and the mode, for people.
-        slug: the same, for names of files.
+        title: the data set, the mode and the variant, where all rows are of one, for people.
+        slug: the data set and the mode, for names of files.
         data: the paper's name of the data set, where the split is like the paper's.
         entries: the methods, in the order of tables.
         sweeps: settings at several values.
@@ -45,6 +47,38 @@ class Group:
         """The lengths of code that the methods were run with."""
         return list_bits(self.entries)
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """The split and the mode, which tell groups apart."""
+        tuned = any(row["recipe"]["mode"] == "finetune" for row in self.rows)
+        return str(self.rows[0]["contract"]["split"]), "finetune" if tuned else "frozen"
+
+
+def count_commits(rows: Iterable[Row]) -> dict[str, int]:
+    """Count the rows of each commit of softhash, in the order in which they came.
+
+    >>> count_commits([{"versions": {"commit": "ab1"}}, {}, {"versions": {"commit": "ab1"}}])
+    {'ab1': 2, 'unknown': 1}
+    """
+    return dict(Counter(str(row.get("versions", {}).get("commit", UNKNOWN)) for row in rows))
+
+
+def check_commits(groups: Iterable[Group]) -> None:
+    """Raise unless the rows of each group were measured with one commit.
+
+    Raises:
+        UsageError: a table would mix several; a changed checkout, `-dirty`, is one of its own.
+
+    """
+    for group in groups:
+        commits = count_commits(group.rows)
+        if len(commits) > 1:
+            listed = ", ".join(f"{commit} ({rows:,})" for commit, rows in commits.items())
+            raise UsageError(
+                f"rows of '{group.title}' are of {len(commits)} commits: {listed}",
+                "run the rest again with one, or allow it: --mixed-commits, mixed_commits=True",
+            )
+
 
 def group_rows(rows: Sequence[Row]) -> list[Group]:
     """Put rows of one split and one mode together, in the order in which they came.
@@ -63,7 +97,7 @@ def group_rows(rows: Sequence[Row]) -> list[Group]:
     tuned = {_network(row) for row in rows if row["recipe"]["mode"] == "finetune"}
     parts: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        fitted = row["recipe"]["method"] == FLOAT or is_shallow(row["recipe"]["method"])
+        fitted = row["recipe"]["method"] in REFERENCES or is_shallow(row["recipe"]["method"])
         among_tuned = fitted and _network(row) in tuned
         mode = "finetune" if among_tuned else row["recipe"]["mode"]
         parts.setdefault((row["contract"]["split"], mode), []).append(row)
@@ -73,12 +107,20 @@ def group_rows(rows: Sequence[Row]) -> list[Group]:
         name = names[split, mode]
         if any(names[key] == name and key[0] != split for key in parts):
             name = f"{name} (split {split[:8]})"
-        entries, sweeps = _sorted_out(part)
+        variant = _common_variant(part)
+        entries, sweeps = _sorted_out(part, variant)
         data = paper.data_set(part[0]["contract"])
         slug = "".join(c if c.isalnum() else "-" for c in f"{name}-{mode}".lower())
         slug = "-".join(filter(None, slug.split("-")))
-        groups.append(Group(f"{name}, {MODES[mode]}", slug, data, entries, sweeps, part))
+        title = ", ".join(filter(None, (name, MODES[mode], variant)))
+        groups.append(Group(title, slug, data, entries, sweeps, part))
     return groups
+
+
+def _common_variant(rows: Sequence[Row]) -> str:
+    """Return the name that all rows of methods have, if any: a title has it once, no label does."""
+    names = {_named([row]) for row in rows if row["recipe"]["method"] not in REFERENCES}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _network(row: Row) -> tuple[Any, ...]:
@@ -94,8 +136,11 @@ def _data_name(row: Row) -> str:
     return str(row.get("data", {}).get("name") or unnamed)
 
 
-def _sorted_out(rows: Sequence[Row]) -> tuple[list[Entry], list[Sweep]]:
-    """Separate settings at several values from methods that are compared."""
+def _sorted_out(rows: Sequence[Row], common: str) -> tuple[list[Entry], list[Sweep]]:
+    """Separate settings at several values from methods that are compared.
+
+    The variant's name that all rows have in common is not part of labels.
+    """
     variants: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         method = row["recipe"]["method"]
@@ -103,16 +148,31 @@ def _sorted_out(rows: Sequence[Row]) -> tuple[list[Entry], list[Sweep]]:
     backbones = {row["recipe"]["backbone"] for row in rows}
     entries, sweeps = [], []
     for method in sorted(variants, key=plot_rank):
-        own = list(variants[method].values())
+        own = _joined(list(variants[method].values()))
         found = _sweeps(method, [variant for variant in own if not _named(variant)])
         swept = {id(row) for sweep in found for entry in sweep.entries for row in entry.rows}
         rest = [variant for variant in own if id(variant[0]) not in swept]
         # The one without a name, or that was run most, is the method's main line.
         rest.sort(key=lambda variant: (bool(_named(variant)), -len(variant)))
-        for entry in _entries(method, rest, several_backbones=len(backbones) > 1):
+        for entry in _entries(method, rest, common, several_backbones=len(backbones) > 1):
             entries += with_prefixes(entry)
         sweeps += found
     return entries, sweeps
+
+
+def _joined(variants: Sequence[list[Row]]) -> list[list[Row]]:
+    """Join variants of one name that differ from length to length, as tuned settings do."""
+    named: dict[tuple[Any, ...], list[list[Row]]] = {}
+    for number, rows in enumerate(variants):
+        name = _named(rows)
+        network = _network(rows[0]) if name else (number,)
+        named.setdefault((name, *network), []).append(rows)
+    joined = []
+    for alike in named.values():
+        together = [row for rows in alike for row in rows]
+        cells = {(row["recipe"]["bits"], row["recipe"]["seed"]) for row in together}
+        joined += [together] if len(cells) == len(together) else alike
+    return joined
 
 
 def _key(recipe: Mapping[str, Any], *, without: str | None = None) -> str:
@@ -157,28 +217,27 @@ def setting_text(value: object) -> str:
 
 
 def _entries(
-    method: str, variants: Sequence[Sequence[Row]], *, several_backbones: bool
+    method: str, variants: Sequence[Sequence[Row]], common: str, *, several_backbones: bool
 ) -> list[Entry]:
-    """Name the variants of a method: as their rows do, or by what differs among the others.
+    """Name the variants of a method: as their rows do, and by what differs among equal names.
 
     Args:
         method: its name.
         variants: the rows of each.
+        common: a name that all methods have, and no label.
         several_backbones: whether backbones are named too; what differs is sought in each alone.
 
     """
-    flat = [_flat(rows[0]["recipe"]) for rows in variants if not _named(rows)]
+    flat = [(_named(rows), _flat(rows[0]["recipe"])) for rows in variants]
     entries = []
-    for rows in variants:
-        values, backbone = _flat(rows[0]["recipe"]), rows[0]["recipe"]["backbone"]
-        differing = _differing([other for other in flat if other["backbone"] == backbone])
+    for rows, (name, values) in zip(variants, flat, strict=True):
+        backbone = values["backbone"]
+        alike = [other for named, other in flat if named == name and other["backbone"] == backbone]
         parts = [backbone] if several_backbones else []
-        if _named(rows):
-            parts.append(_named(rows))
-        else:
-            parts += [f"{name} {setting_text(values.get(name, 'default'))}" for name in differing]
+        parts += [name] if name not in ("", common) else []
+        parts += [f"{key} {setting_text(values.get(key, 'default'))}" for key in _differing(alike)]
         label = f"{display_name(method)} ({', '.join(parts)})" if parts else display_name(method)
-        entries.append(Entry(label, method, backbone, rows, reference=method == FLOAT))
+        entries.append(Entry(label, method, backbone, rows, reference=method in REFERENCES))
     return entries
 
 

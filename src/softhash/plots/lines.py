@@ -31,36 +31,48 @@ Curve = tuple[Sequence[float], Sequence[float]]
 
 def has_curves(group: Group) -> bool:
     """Return whether any row of the methods has curves; those of older versions have none."""
-    return any(row.get("curves") for entry in group.entries for row in entry.rows)
+    return bool(_drawn_bits(group))
+
+
+def _drawn_bits(group: Group) -> list[int]:
+    """List the lengths that have curves; to keep rows short, they may be of a few alone."""
+    coded = [entry for entry in group.entries if not entry.reference]
+    return [
+        bits
+        for bits in group.bits
+        if any(row.get("curves") for entry in coded for row in entry.with_bits(bits))
+    ]
 
 
 def returned_figure(group: Group) -> "Figure":
     """Draw ACG, NDCG and precision against returned pictures, one column per length of code."""
-    figure = new_figure(1.2 + 3.1 * len(group.bits), 1.6 + 2.5 * len(DRAWN))
-    panels = figure.subplots(len(DRAWN), len(group.bits), squeeze=False, sharex=True, sharey="row")
+    lengths = _drawn_bits(group)
+    figure = new_figure(1.2 + 3.1 * len(lengths), 1.6 + 2.5 * len(DRAWN))
+    panels = figure.subplots(len(DRAWN), len(lengths), squeeze=False, sharex=True, sharey="row")
     for metric, row in zip(DRAWN, panels, strict=True):
-        for bits, panel in zip(group.bits, row, strict=True):
+        for bits, panel in zip(lengths, row, strict=True):
             _draw_curves(panel, group.entries, bits, ("n", metric), until=LAST)
             if metric == DRAWN[0]:
                 panel.set_title(f"{bits} bits", fontsize=10)
         row[0].set_ylabel(AXES[metric], fontsize=9)
     for panel in panels[-1]:
         panel.set_xlabel("returned pictures", fontsize=9)
-    _finish(figure, group, "ACG, NDCG and precision of the first n", len(group.bits))
+    _finish(figure, group, "ACG, NDCG and precision of the first n", len(lengths))
     return figure
 
 
 def recall_figure(group: Group) -> "Figure":
     """Draw precision against recall, one panel per length of code."""
-    figure = new_figure(1.2 + 3.1 * len(group.bits), 4.4)
-    panels = figure.subplots(1, len(group.bits), squeeze=False, sharex=True, sharey=True)[0]
-    for bits, panel in zip(group.bits, panels, strict=True):
+    lengths = _drawn_bits(group)
+    figure = new_figure(1.2 + 3.1 * len(lengths), 4.4)
+    panels = figure.subplots(1, len(lengths), squeeze=False, sharex=True, sharey=True)[0]
+    for bits, panel in zip(lengths, panels, strict=True):
         _draw_curves(panel, group.entries, bits, ("recall", "precision"))
         panel.set_title(f"{bits} bits", fontsize=10)
         panel.set_xlabel(AXES["recall"], fontsize=9)
         panel.set_xlim(0, 1)
     panels[0].set_ylabel(AXES["precision"], fontsize=9)
-    _finish(figure, group, "Precision against recall", len(group.bits))
+    _finish(figure, group, "Precision against recall", len(lengths))
     return figure
 
 

@@ -1,16 +1,17 @@
 """A table written as Markdown, LaTeX or HTML."""
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
-from softhash.plots.tables import BEST, DIGITS, SECOND, Cell, Table
+from softhash.plots.places import BEST, DIGITS, LEVEL, SECOND
+from softhash.plots.tables import Cell, Table
 
 NOTHING = "–"
-LATEX_HEAD = "% \\usepackage{booktabs}\n"
+LATEX_HEAD = "% \\usepackage{booktabs,xcolor}\n"
 _LATEX = {
     "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "α": r"$\alpha$", "λ": r"$\lambda$",
     "γ": r"$\gamma$", "±": r"$\pm$", "†": r"$^\dagger$", "‡": r"$^\ddagger$", "²": r"$^2$",
-    "–": "--",
+    "–": "--", "≈": r"$\approx$",
 }  # fmt: skip
 
 
@@ -25,7 +26,7 @@ def to_markdown(table: Table) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """Write a table as LaTeX with rules of the package booktabs."""
+    """Write a table as LaTeX with rules of the package booktabs and grey of xcolor."""
     caption = " ".join(_sentence(part) for part in (table.title, table.caption, *table.notes))
     head = [table.corner, *table.columns]
     rows = [" & ".join(map(_escaped, head)) + r" \\", r"\midrule"]
@@ -66,34 +67,39 @@ def _pipes(cells: Sequence[str]) -> str:
 
 
 def _in_markdown(cell: Cell | None) -> str:
-    return _written(cell, "**{}**".format, "<u>{}</u>".format, "{}".format)
+    marks = {BEST: "**{}**", SECOND: "<u>{}</u>", LEVEL: "{}≈"}
+    return _written(cell, marks, "{}")
 
 
 def _in_html(cell: Cell | None) -> str:
-    small = '<span class="printed">{}</span>'.format
-    return _written(cell, "<strong>{}</strong>".format, "<u>{}</u>".format, small)
+    grey = '<span class="level">{}</span>'
+    marks = {BEST: "<strong>{}</strong>", SECOND: "<u>{}</u>", LEVEL: grey}
+    return _written(cell, marks, '<span class="printed">{}</span>')
 
 
 def _in_latex(cell: Cell | None) -> str:
-    bold, underlined, small = r"\textbf{{{}}}", r"\underline{{{}}}", r"{{\scriptsize {}}}"
-    return _escaped(_written(cell, bold.format, underlined.format, small.format))
+    marks = {
+        BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}", LEVEL: r"\textcolor{{gray}}{{{}}}",
+    }  # fmt: skip
+    return _escaped(_written(cell, marks, r"{{\scriptsize {}}}"))
 
 
-def _written(
-    cell: Cell | None,
-    bold: Callable[[str], str],
-    underlined: Callable[[str], str],
-    small: Callable[[str], str],
-) -> str:
-    """Write a cell: the mean, marked by its place, its deviation, and what is printed."""
+def _written(cell: Cell | None, marks: Mapping[int, str], small: str) -> str:
+    """Write a cell: the mean, marked by its place, its deviation, and what is printed.
+
+    Args:
+        cell: None where nothing was run.
+        marks: a format for the mean at each place.
+        small: a format for what is printed.
+
+    """
     if cell is None:
         return NOTHING
-    mean = f"{cell.mean:.{DIGITS}f}"
-    text = {BEST: bold, SECOND: underlined}.get(cell.place, str)(mean)
+    text = marks.get(cell.place, "{}").format(f"{cell.mean:.{DIGITS}f}")
     if cell.deviation is not None:
         text += f" ± {cell.deviation:.{DIGITS}f}"
     if cell.printed:
-        text += " " + small(f"[{cell.printed.value:.{DIGITS}f}{cell.mark}]")
+        text += " " + small.format(f"[{cell.printed.value:.{DIGITS}f}{cell.mark}]")
     return text
 
 

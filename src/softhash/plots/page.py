@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from softhash import __version__
 from softhash.experiments import paper
-from softhash.plots.details import Facts
+from softhash.plots.details import Facts, Line
+from softhash.plots.markup import NOTHING
 
 _STYLE = """
 :root { color-scheme: light dark;
@@ -24,7 +25,7 @@ th, td { padding: .3rem .7rem; text-align: left; border-bottom: 1px solid var(--
 thead th { border-bottom: 2px solid var(--ink); } tbody th { font-weight: 500; }
 td.number { text-align: right; }
 .wide { overflow-x: auto; }
-.caption, .note, .printed, figcaption { color: var(--faint); }
+.caption, .note, .printed, .level, figcaption { color: var(--faint); }
 .caption, .note { font-size: .9rem; } .printed { font-size: .85em; white-space: nowrap; }
 figure { margin: 1.5rem 0; } figure img { width: 100%; background: #fff; border-radius: .4rem; }
 details { margin: 1rem 0; } summary { cursor: pointer; }
@@ -40,7 +41,7 @@ class Section:
     tables: list[str] = field(default_factory=list)
     figures: list[str] = field(default_factory=list)
     facts: Facts = field(default_factory=list)
-    entries: Sequence[tuple[str, str, int, float]] = ()
+    entries: Sequence[Line] = ()
 
 
 def embedded(content: bytes, kind: str, caption: str) -> str:
@@ -95,10 +96,10 @@ def _facts(facts: Facts) -> str:
     )
 
 
-def _entries(entries: Sequence[tuple[str, str, int, float]]) -> str:
+def _entries(entries: Sequence[Line]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{html.escape(label)}</th><td>{html.escape(own)}</td>'
-        f'<td class="number">{cells}</td><td class="number">{seconds:,.1f}</td></tr>\n'
+        f'<td class="number">{cells}</td><td class="number">{_seconds(seconds)}</td></tr>\n'
         for label, own, cells, seconds in entries
     )
     return (
@@ -107,3 +108,7 @@ def _entries(entries: Sequence[tuple[str, str, int, float]]) -> str:
         "<th>cells</th><th>median seconds of training</th></tr></thead>\n"
         f"<tbody>\n{rows}</tbody></table></div></details>\n"
     )
+
+
+def _seconds(seconds: float | None) -> str:
+    return NOTHING if seconds is None else f"{seconds:,.1f}"

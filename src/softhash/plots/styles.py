@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from softhash.experiments.float_features import FLOAT
+from softhash.experiments.references import REFERENCES
 from softhash.training.methods import Line, find_method
 from softhash.training.methods.method import LAST
 
@@ -38,8 +38,8 @@ def display_name(method: str) -> str:
     >>> display_name("hyp2"), display_name("float"), display_name("something-new")
     ('HyP²', 'float features', 'something-new')
     """
-    if method == FLOAT:
-        return "float features"
+    if method in REFERENCES:
+        return REFERENCES[method].title
     kind = find_method(method)
     return kind.title if kind else method
 
@@ -82,7 +82,7 @@ def assign_styles(methods: Sequence[str]) -> list[Style]:
 
 
 def _line(method: str) -> Line | None:
-    if method == FLOAT:
+    if method in REFERENCES:
         return REFERENCE
     kind = find_method(method)
     return kind.line if kind else None

@@ -1,7 +1,8 @@
 """Tables of results: means over seeds, the best marked, the paper's printed value next to them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean, stdev
 
 from softhash.codes import row_bytes
@@ -9,10 +10,12 @@ from softhash.errors import InputError, UsageError
 from softhash.experiments import paper
 from softhash.experiments.paper import Printed
 from softhash.experiments.results import Row
+from softhash.plots import captions, differences
+from softhash.plots.differences import Differences
 from softhash.plots.entries import Entry, Sweep, distinct_lines, with_rescored
 from softhash.plots.groups import Group
+from softhash.plots.places import LEVEL, level_places, rank_places
 from softhash.plots.styles import display_name
-from softhash.training.methods import is_shallow
 
 METRICS = {"map": "MAP", "wap": "WAP", "acg": "ACG", "ndcg": "NDCG", "precision": "precision"}
 TIES = {
@@ -20,17 +23,10 @@ TIES = {
     "stable": "ties in database order",
 }
 SETTINGS = {"alpha": "α", "lambda_": "λ", "gamma": "γ"}
-DIGITS = 4
-BEST, SECOND = 1, 2
 
+Means = Mapping[str, tuple[float, int]]  # of lines that compete: the mean, the number of seeds
 FindPrinted = Callable[[Entry, int], Printed | None]  # for an entry and a number of bits
-
-OTHER_NETWORK = (
-    "† printed for AlexNet, fine-tuned (LSH, SH, ITQ, MLH, KSH: on features of its fc7); ours is "
-    "another network, start or mode: compare the order of methods, not the level"
-)
-UNSTATED = "the paper states n = 5,000 for WAP alone, and no rule for ties"
-DOUBTED = "‡ not to be tested against"
+FindLevel = Callable[[int, str, Means], set[str] | None]  # for bits and a metric; None: not tested
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class Cell:
     mean: float
     deviation: float | None
     seeds: int
-    place: int = 0  # BEST, SECOND, or neither
+    place: int = 0  # BEST, SECOND or LEVEL of `plots.places`, or none of them
     printed: Printed | None = None
     mark: str = ""  # of the printed value: †, ‡
 
@@ -55,6 +51,32 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[Cell | None]]]
     notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column before its places are marked: cells, and the lines that compete in it by name."""
+
+    heading: str
+    cells: Sequence[Cell | None]
+    names: Sequence[str | None]  # None for lines that do not compete
+    level: set[str] | None  # the lines that are level with the best, None where not tested
+
+    @property
+    def means(self) -> dict[str, float]:
+        pairs = zip(self.names, self.cells, strict=True)
+        return {name: cell.mean for name, cell in pairs if name and cell}
+
+    def placed(self, *, some_tested: bool) -> list[Cell | None]:
+        """Mark the cells; what was not tested, in a table where others were, is left unmarked."""
+        if self.level is not None:
+            places = level_places(self.means, self.level)
+        else:
+            places = {} if some_tested else rank_places(self.means)
+        return [
+            cell and replace(cell, place=places.get(name or "", 0))
+            for name, cell in zip(self.names, self.cells, strict=True)
+        ]
 
 
 def read_value(row: Row, metric: str, cut: str, ties: str) -> float:
@@ -93,7 +115,9 @@ def summary(rows: Sequence[Row], metric: str, cut: str, ties: str) -> Cell | Non
     return Cell(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
 
 
-def comparison_table(group: Group, metric: str, cut: str, ties: str) -> Table:
+def comparison_table(
+    group: Group, metric: str, cut: str, ties: str, tested: Differences | None = None
+) -> Table:
     """Compare methods, one row each, over numbers of bits.
 
     Args:
@@ -101,6 +125,7 @@ def comparison_table(group: Group, metric: str, cut: str, ties: str) -> Table:
         metric: such as `map`.
         cut: cut-off of the metric, such as "5000".
         ties: `expected` or `stable`.
+        tested: differences between the methods, where they were tested.
 
     """
 
@@ -109,13 +134,19 @@ def comparison_table(group: Group, metric: str, cut: str, ties: str) -> Table:
         return paper.printed(at_paper, metric, entry.method, entry.backbone, bits)
 
     entries = _lines(group.entries, ties)
-    columns = [_column(entries, bits, (metric, cut, ties), find_printed) for bits in group.bits]
-    title = f"{METRICS[metric]}@{cut}: {group.title}"
-    return _table(title, "method", entries, _lengths(group.bits), columns, ties)
+    find = find_printed, _level_finder(tested, group, ties)
+    columns = [
+        _column(f"{bits} bits", entries, bits, (metric, cut, ties), *find) for bits in group.bits
+    ]
+    return _table(f"{METRICS[metric]}@{cut}: {group.title}", "method", entries, columns, ties)
 
 
 def overview_table(
-    group: Group, bits: int, measures: Sequence[tuple[str, str]], ties: str
+    group: Group,
+    bits: int,
+    measures: Sequence[tuple[str, str]],
+    ties: str,
+    tested: Differences | None = None,
 ) -> Table:
     """Compare methods, one row each, over several metrics at one length of code.
 
@@ -124,13 +155,17 @@ def overview_table(
         bits: the length.
         measures: metrics and their cut-offs, such as ("ndcg", "20").
         ties: `expected` or `stable`.
+        tested: differences between the methods, where they were tested.
 
     """
     entries = _lines(distinct_lines(group.entries, bits), ties)
-    columns = [_column(entries, bits, (*one, ties), lambda entry, bits: None) for one in measures]
-    headings = [f"{METRICS[metric]}@{cut}" for metric, cut in measures]
+    find = _no_printed, _level_finder(tested, group, ties)
+    columns = [
+        _column(f"{METRICS[metric]}@{cut}", entries, bits, (metric, cut, ties), *find)
+        for metric, cut in measures
+    ]
     title = f"{bits} bits, {row_bytes(bits)} bytes: {group.title}"
-    return _table(title, "method", entries, headings, columns, ties)
+    return _table(title, "method", entries, columns, ties)
 
 
 def sweep_table(group: Group, sweep: Sweep, cut: str, ties: str) -> Table:
@@ -150,14 +185,24 @@ def sweep_table(group: Group, sweep: Sweep, cut: str, ties: str) -> Table:
         return paper.printed_setting(at_paper, sweep.setting, entry.label, bits)
 
     entries = _lines(sweep.entries, ties)
-    columns = [_column(entries, bits, ("map", cut, ties), find_printed) for bits in sweep.bits]
+    find = find_printed, _level_finder(None, group, ties)
+    columns = [
+        _column(f"{bits} bits", entries, bits, ("map", cut, ties), *find) for bits in sweep.bits
+    ]
     symbol = SETTINGS.get(sweep.setting, sweep.setting)
     title = f"MAP@{cut} for values of {symbol}: {display_name(sweep.method)}, {group.title}"
-    return _table(title, symbol, entries, _lengths(sweep.bits), columns, ties)
+    return _table(title, symbol, entries, columns, ties)
 
 
-def _lengths(bits: Sequence[int]) -> list[str]:
-    return [f"{number} bits" for number in bits]
+def _no_printed(entry: Entry, bits: int) -> None:
+    """Find nothing: other tables have what the paper prints."""
+
+
+def _level_finder(tested: Differences | None, group: Group, ties: str) -> FindLevel:
+    """Return where to look up tested differences, which are of one rule for ties alone."""
+    if tested is None or ties != differences.TIES:
+        return lambda bits, metric, means: None
+    return partial(tested.find_level, group)
 
 
 def _lines(entries: Sequence[Entry], ties: str) -> Sequence[Entry]:
@@ -166,88 +211,82 @@ def _lines(entries: Sequence[Entry], ties: str) -> Sequence[Entry]:
 
 
 def _column(
-    entries: Sequence[Entry], bits: int, measure: tuple[str, str, str], find_printed: FindPrinted
-) -> list[Cell | None]:
-    cells = [summary(entry.with_bits(bits), *measure) for entry in entries]
-    pairs = list(zip(entries, cells, strict=True))
-    means = {round(cell.mean, DIGITS) for entry, cell in pairs if cell and entry.competes}
-    best = sorted(means, reverse=True)[:SECOND]
-    return [
-        cell
-        if cell is None or not entry.competes
-        else _finished(cell, best, entry, find_printed(entry, bits))
-        for entry, cell in pairs
-    ]
+    heading: str,
+    entries: Sequence[Entry],
+    bits: int,
+    measure: tuple[str, str, str],
+    find_printed: FindPrinted,
+    find_level: FindLevel,
+) -> _Column:
+    """Average every line, and find which of those that compete are level.
+
+    Args:
+        heading: of the column.
+        entries: the lines.
+        bits: length of the codes.
+        measure: metric, cut-off and rule for ties.
+        find_printed: finds what the paper prints.
+        find_level: finds the lines that are level with the best.
+
+    """
+    metric, cut, _ = measure
+    cells, names = [], _names(entries, bits)
+    for entry, name in zip(entries, names, strict=True):
+        cell = summary(entry.with_bits(bits), *measure)
+        cells.append(_beside_printed(cell, entry, find_printed(entry, bits)) if name else cell)
+    pairs = zip(names, cells, strict=True)
+    means = {name: (cell.mean, cell.seeds) for name, cell in pairs if name and cell}
+    level = find_level(bits, f"{metric}@{cut}", means) if len(means) > 1 else None
+    return _Column(heading, cells, names, level)
 
 
-def _finished(cell: Cell, best: list[float], entry: Entry, printed: Printed | None) -> Cell:
-    """Add the place, which a lone value has not, and the paper's value."""
-    shown = round(cell.mean, DIGITS)
-    place = best.index(shown) + 1 if len(best) > 1 and shown in best else 0
-    mark = ""
-    if printed:
-        mark += "" if _same_network(entry) else "†"
-        mark += "‡" if printed.doubt else ""
-    return Cell(cell.mean, cell.deviation, cell.seeds, place, printed, mark)
+def _names(entries: Sequence[Entry], bits: int) -> list[str | None]:
+    """Name the lines that compete; lines of the same codes have the name of the first of them."""
+    first: dict[int, str] = {}
+    names = []
+    for entry in entries:
+        rows = entry.with_bits(bits)
+        competes = rows and entry.competes
+        names.append(first.setdefault(id(rows[0]), entry.label) if competes else None)
+    return names
 
 
-def _same_network(entry: Entry) -> bool:
-    """Return whether the paper's value has the network, the start and the mode of ours."""
-    recipe = entry.rows[0]["recipe"]
-    mode = "frozen" if is_shallow(entry.method) else "finetune"
-    backbones = (paper.BACKBONE, "googlenet", "vgg19")
-    usual = recipe["backbone"] in backbones and recipe["weights"] == "default"
-    return bool(usual and recipe["mode"] == mode)
+def _beside_printed(cell: Cell | None, entry: Entry, printed: Printed | None) -> Cell | None:
+    """Add the paper's value to a cell."""
+    if not (cell and printed):
+        return cell
+    return replace(cell, printed=printed, mark=captions.mark_printed(entry, printed))
 
 
 def _table(
-    title: str,
-    corner: str,
-    entries: Sequence[Entry],
-    headings: Sequence[str],
-    columns: Sequence[Sequence[Cell | None]],
-    ties: str,
+    title: str, corner: str, entries: Sequence[Entry], columns: Sequence[_Column], ties: str
 ) -> Table:
-    rows = [(entry.label, [c[i] for c in columns]) for i, entry in enumerate(entries)]
+    """Put columns together.
+
+    Args:
+        title: of the table.
+        corner: what the lines are.
+        entries: the lines.
+        columns: one per heading.
+        ties: `expected` or `stable`.
+
+    """
+    some_tested = any(column.level is not None for column in columns)
+    placed = [column.placed(some_tested=some_tested) for column in columns]
+    rows = [(entry.label, [cells[i] for cells in placed]) for i, entry in enumerate(entries)]
     coded = [i for i, entry in enumerate(entries) if not entry.reference]
-    cells = [cell for column in columns for i in coded if (cell := column[i])]
-    notes = [*_references(entries), *_fitted(entries), *_notes(cells)]
-    return Table(title, _caption(cells, ties), corner, headings, rows, notes)
-
-
-def _references(entries: Sequence[Entry]) -> list[str]:
-    """Explain the lines that have no codes."""
-    contracts = {e.label: e.rows[0]["contract"] for e in entries if e.reference}
-    return [
-        f"{label}: ranked by {contract.get('distance')}, {contract.get('bits', 0) // 8:,} bytes "
-        "each, beside codes of every length"
-        for label, contract in contracts.items()
-    ]
-
-
-def _fitted(entries: Sequence[Entry]) -> list[str]:
-    """Name the methods that were not fine-tuned, among those that were."""
-    modes = {entry.label: entry.rows[0]["recipe"]["mode"] for entry in entries}
-    fitted = [label for label, mode in modes.items() if mode == "frozen"]
-    mixed = 0 < len(fitted) < len(modes)
-    return [f"{', '.join(fitted)}: on features of the network as published"] if mixed else []
-
-
-def _caption(cells: Sequence[Cell], ties: str) -> str:
-    counts = sorted({cell.seeds for cell in cells})
-    seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    mean = "one seed" if counts == [1] else f"mean ± standard deviation of {seeds} seeds"
-    brackets = "; in brackets what the paper prints" if any(c.printed for c in cells) else ""
-    return f"{mean}; {TIES[ties]}; best in bold, second underlined{brackets}"
-
-
-def _notes(cells: Sequence[Cell]) -> list[str]:
+    cells = [cell for column in placed for i in coded if (cell := column[i])]
     printed = [(cell.printed, cell.mark) for cell in cells if cell.printed]
-    notes = [OTHER_NETWORK] if any("†" in mark for _, mark in printed) else []
-    notes += [UNSTATED] if printed else []
-    notes += [f"{DOUBTED}: {why}" for why in dict.fromkeys(p.doubt for p, _ in printed if p.doubt)]
-    for p, _ in printed:
-        if p.others:
-            also = ", ".join(f"{value:.4f}" for value in p.others)
-            notes.append(f"where {p.value:.4f} stands, another of the paper's tables has {also}")
-    return list(dict.fromkeys(notes))
+    missing = [c.heading for c in columns if c.level is None and len(c.means) > 1]
+    caption = "; ".join(
+        [
+            captions.describe_seeds(cell.seeds for cell in cells),
+            TIES[ties],
+            captions.describe_marks(missing if some_tested else None),
+            *(["in brackets what the paper prints"] if printed else []),
+            captions.describe_commits(row for entry in entries for row in entry.rows),
+        ]
+    )
+    level = [captions.LEVEL_NOTE] if any(cell.place == LEVEL for cell in cells) else []
+    notes = [*captions.list_lines(entries), *level, *captions.list_printed(printed)]
+    return Table(title, caption, corner, [column.heading for column in columns], rows, notes)

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from softhash.errors import unknown_name
+from softhash.experiments import paper
 from softhash.experiments.results import Row
 from softhash.files import check_free, write_whole
 from softhash.plots.canvas import FORMATS, new_figure, save_figure
 from softhash.plots.details import describe_group, list_entries
-from softhash.plots.groups import Group, group_rows
+from softhash.plots.differences import Differences
+from softhash.plots.groups import Group, check_commits, group_rows
 from softhash.plots.lines import bits_figure, has_curves, recall_figure, returned_figure
 from softhash.plots.markup import LATEX_HEAD, to_html, to_latex, to_markdown
 from softhash.plots.page import Section, embedded, page
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
 
 TABLES = ("map", "wap", "acg", "ndcg")
+FIRST_SCREEN = (("ndcg", "20"), ("acg", "20"), ("precision", "20"))  # what a person sees at once
+MEASURES = (
+    *((metric, paper.CUT) for metric in TABLES), *FIRST_SCREEN, ("ndcg", "100"), ("acg", "100"),
+)  # fmt: skip
+CUTS = (paper.CUT, "100")  # of figures, where none are asked for
 REPORT = "report.html"
 
 
@@ -33,20 +40,25 @@ class Choice:
     """What is wanted of the tables and figures.
 
     Attributes:
-        at: cut-offs of the tables; figures take the first, that of NDCG the last.
+        at: cut-offs of the tables; figures take the first, that of NDCG the last. By default
+            tables are of `MEASURES`, as far as the rows have them.
         ties: `expected` or `stable`.
         formats: of the figures; the page has SVG.
         force: whether files are overwritten.
         images: the collection, for the sheets of nearest pictures.
+        tested: differences between the methods, where they were tested.
+        mixed_commits: whether a table may have rows of several commits.
         warn: called with one line about everything that is left out.
 
     """
 
-    at: Sequence[str] = ("5000",)
+    at: Sequence[str] = ()
     ties: str = "expected"
     formats: Sequence[str] = ("png", "svg")
     force: bool = False
     images: "ImageSet | None" = None
+    tested: Differences | None = None
+    mixed_commits: bool = False
     warn: Callable[[str], None] = lambda note: None
 
 
@@ -60,20 +72,45 @@ def write_report(rows: Sequence[Row], folder: Path, choice: Choice) -> list[Path
 
     Raises:
         MissingExtraError: matplotlib is not installed.
+        UsageError: a table would have rows of several commits.
 
     """
     new_figure(1, 1)  # raises without matplotlib, before any work
     for name in choice.formats:
         if name not in FORMATS:
             raise unknown_name("format of figures", name, FORMATS)
+    groups = group_rows(rows)
+    if not choice.mixed_commits:
+        check_commits(groups)
     folder.mkdir(parents=True, exist_ok=True)
     check_free(folder / REPORT, force=choice.force)
     writer = _Writer(folder, choice)
-    sections = [writer.section(group) for group in group_rows(rows)]
+    sections = [writer.section(group) for group in groups]
     writer.text("tables.md", "# Results\n\n" + "\n".join(map(to_markdown, writer.tables)))
     writer.text("tables.tex", LATEX_HEAD + "\n" + "\n".join(map(to_latex, writer.tables)))
     writer.text(REPORT, page(sections, writer.notes))
     return writer.files
+
+
+def choose_measures(group: Group, at: Sequence[str], ties: str) -> list[tuple[str, str]]:
+    """List the metrics and cut-offs that tables show.
+
+    Args:
+        group: the methods.
+        at: cut-offs; without any, `MEASURES` as far as all rows have them.
+        ties: `expected` or `stable`.
+
+    """
+    key = "metrics" if ties == "expected" else f"metrics_{ties}"
+    parts = [row.get(key, {}) for entry in group.entries for row in entry.rows]
+
+    def is_there(measure: tuple[str, str]) -> bool:
+        return all("@".join(measure) in part for part in parts)
+
+    if not at:
+        return list(filter(is_there, MEASURES)) or [MEASURES[0]]  # which its table then misses
+    shown = [metric for metric in FIRST_SCREEN if metric[0] not in TABLES and metric[1] in at]
+    return [(metric, cut) for metric in TABLES for cut in at] + list(filter(is_there, shown))
 
 
 class _Writer:
@@ -107,16 +144,18 @@ class _Writer:
         return section
 
     def _tables(self, group: Group) -> list[Table]:
-        at, ties = self.choice.at, self.choice.ties
+        at, ties, tested = self.choice.at, self.choice.ties, self.choice.tested
         tables = []
         if group.bits:
-            measures = [(metric, cut) for metric in TABLES for cut in at]
-            tables.append(overview_table(group, max(group.bits), measures, ties))
-            tables += [comparison_table(group, *measure, ties) for measure in measures]
-        return tables + [sweep_table(group, s, cut, ties) for s in group.sweeps for cut in at]
+            measures = choose_measures(group, at, ties)
+            tables.append(overview_table(group, max(group.bits), measures, ties, tested))
+            tables += [comparison_table(group, *measure, ties, tested) for measure in measures]
+        cuts = at or CUTS[:1]
+        return tables + [sweep_table(group, s, cut, ties) for s in group.sweeps for cut in cuts]
 
     def _figures(self, group: Group) -> list[tuple[str, str, "Figure"]]:
-        cut, last, ties = self.choice.at[0], self.choice.at[-1], self.choice.ties
+        cuts, ties = self.choice.at or CUTS, self.choice.ties
+        cut, last = cuts[0], cuts[-1]
         figures = []
         if group.bits:
             of_map, of_wap = (group, "map", cut, ties), (group, "wap", cut, ties)

@@ -1,5 +1,6 @@
 """Fine-tuning: the whole network, on decoded pictures, after its teacher if it has one."""
 
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,10 +12,13 @@ from torch import Tensor
 from softhash.devices import pick_device
 from softhash.model.hasher import Hasher
 from softhash.model.network import HashNetwork
+from softhash.training.batches import bring_near, in_parts
 from softhash.training.methods import Method
 from softhash.training.options import OnEpoch, Options
+from softhash.training.pictures import Inputs
 from softhash.training.recipe import Recipe
 from softhash.training.run import build_method, fit_labels, run_training
+from softhash.training.schedule import run_length, warm_up_recipe
 from softhash.training.teacher import Teacher, check_upsampling, with_upsampling
 from softhash.training.torch_state import preserve_torch_state, repeatable
 
@@ -24,7 +28,7 @@ FEATURES_AT_ONCE = 256
 def fit_pixels(
     hasher: Hasher,
     kind: type[Method],
-    pixels: Tensor,
+    pixels: Inputs,
     labels: Tensor,
     recipe: Recipe,
     options: Options,
@@ -34,7 +38,7 @@ def fit_pixels(
     Args:
         hasher: changed in place.
         kind: the method's class.
-        pixels: decoded pictures (n, h, w, 3) uint8.
+        pixels: decoded pictures (n, h, w, 3) uint8, in memory or on disk.
         labels: (n, classes), multi-hot.
         recipe: how.
         options: where, and what is reported.
@@ -42,8 +46,7 @@ def fit_pixels(
     """
     device = torch.device(pick_device(options.device))
     network = hasher.network.to(device)
-    if device.type == "cuda":
-        pixels = _to_gpu_if_it_fits(pixels, device)
+    pixels = bring_near(pixels, device)
     with preserve_torch_state(device):
         teacher = None
         if recipe.teacher_zoom:
@@ -60,7 +63,7 @@ def fit_pixels(
 def _fine_tune(
     network: HashNetwork,
     kind: type[Method],
-    pixels: Tensor,
+    pixels: Inputs,
     labels: Tensor,
     recipe: Recipe,
     options: Options,
@@ -68,23 +71,22 @@ def _fine_tune(
 ) -> Method:
     """Train a network, its head warmed up first, and return the method it was trained by."""
     features = _features(network, pixels, next(network.parameters()).device)
-    network.head.standardise(features)
-    warmed = None
+    if recipe.standardise:
+        network.head.standardise(features)
+    warmed, steps = None, run_length(recipe, len(labels))
     if recipe.warm_up and not options.resumes:
-        warm = recipe.changed(mode="frozen", epochs=recipe.warm_up, schedule="cosine", average=0.0)
-        warmed = build_method(kind, warm, features, labels)
+        warm = warm_up_recipe(recipe)
+        warmed = build_method(kind, warm, features, labels, steps)
         run_training(network.head, warmed, features, labels, warm, Options(device=options.device))
-    method = build_method(kind, recipe, features, labels)
-    if warmed:
-        _take_over(method, warmed)
-    run_training(network, method, pixels, labels, recipe, options, teacher)
+    method = build_method(kind, recipe, features, labels, steps)
+    run_training(network, method, pixels, labels, recipe, options, teacher, warmed)
     return method
 
 
 def _train_teacher(
     network: HashNetwork,
     kind: type[Method],
-    pixels: Tensor,
+    pixels: Inputs,
     labels: Tensor,
     recipe: Recipe,
     options: Options,
@@ -118,25 +120,11 @@ def _halves(options: Options, epochs: int) -> tuple[Options, Options]:
 
 
 @torch.no_grad()
-def _take_over(method: Method, warmed: Method) -> None:
-    """Start with the weights (centres, classifiers) that the head was warmed up with."""
-    for own, before in zip(method.parameters(), warmed.parameters(), strict=True):
-        own.copy_(before)
-
-
-@torch.no_grad()
-def _features(network: Any, pixels: Tensor, device: torch.device) -> Tensor:
+def _features(network: Any, pixels: Inputs, device: torch.device) -> Tensor:
     """Compute the features of all pictures as they are, without augmentation."""
     network.eval()
-    with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-        parts = [
-            network.features(part.to(device)) for part in torch.split(pixels, FEATURES_AT_ONCE)
-        ]
-    return torch.cat(parts)
-
-
-def _to_gpu_if_it_fits(pixels: Tensor, device: torch.device) -> Tensor:
-    free, _ = torch.cuda.mem_get_info(device)
-    if pixels.nbytes < free // 2:
-        return pixels.to(device)
-    return pixels.pin_memory()
+    with (
+        torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"),
+        closing(in_parts(pixels, FEATURES_AT_ONCE, device)) as parts,
+    ):
+        return torch.cat([network.features(part) for part in parts])

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Broken
-from softhash.data.pixels import load_all
 from softhash.devices import pick_device
 from softhash.errors import InputError, UsageError
 from softhash.model.hasher import Hasher
@@ -19,8 +18,10 @@ from softhash.training.finetune import fit_pixels
 from softhash.training.hash_head import decide_head
 from softhash.training.methods import Method, Shallow, is_shallow, method_class
 from softhash.training.options import Options
+from softhash.training.pictures import load_pictures
 from softhash.training.recipe import Recipe
 from softhash.training.run import build_method, fit_labels, run_training
+from softhash.training.schedule import run_length
 from softhash.training.torch_state import preserve_torch_state, repeatable
 from softhash.training.train_set import trainable_rows
 
@@ -102,12 +103,9 @@ def fit(
         _warn_of_broken(found.broken, options)
         _fit_head(hasher, kind, found.values, labels[found.positions], recipe, options)
     else:
-        pixels = load_all(
-            train_set, hasher.size or 0, cache=options.cache, progress=options.progress
-        )
-        _warn_of_broken(pixels.broken, options)
-        inputs = torch.from_numpy(np.ascontiguousarray(pixels[pixels.readable]))
-        fit_pixels(hasher, kind, inputs, labels[pixels.readable], recipe, options)
+        pixels, readable, broken = load_pictures(train_set, hasher.size or 0, options)
+        _warn_of_broken(broken, options)
+        fit_pixels(hasher, kind, pixels, labels[readable], recipe, options)
     return hasher
 
 
@@ -171,11 +169,13 @@ def train_head(
     device = torch.device(pick_device(options.device))
     features = features.to(device)
     with preserve_torch_state(device), repeatable(device):
-        method = build_method(kind, recipe, features, labels)
+        method = build_method(kind, recipe, features, labels, run_length(recipe, len(labels)))
         if isinstance(method, Shallow):
             method.fit_head(head.to(device).eval(), features, labels.to(device))
             return head
-        head.to(device).standardise(features)
+        head.to(device)
+        if recipe.standardise:
+            head.standardise(features)
         run_training(head, method, features, labels, recipe, options)
         method.finish(head, lambda: features)
     return head

@@ -6,6 +6,7 @@ resumed ends as it would have without the interruption.
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +17,11 @@ from torch.nn.parallel import DistributedDataParallel
 from softhash.errors import DivergedError
 from softhash.training import distributed
 from softhash.training.augment import augment
+from softhash.training.batches import batches
 from softhash.training.interrupts import held_interrupts
 from softhash.training.methods import Method
 from softhash.training.options import OnEpoch
+from softhash.training.pictures import Inputs
 from softhash.training.recipe import Recipe
 from softhash.training.schedule import (
     batch_at,
@@ -80,7 +83,7 @@ def make_run(network: nn.Module, method: Method, recipe: Recipe, device: torch.d
 def train(
     run: Run,
     recipe: Recipe,
-    inputs: Tensor,
+    inputs: Inputs,
     labels: Tensor,
     *,
     teacher: Teacher | None = None,
@@ -92,7 +95,7 @@ def train(
     Args:
         run: where to go on from.
         recipe: how.
-        inputs: features (n, d), or pictures (n, h, w, 3) uint8, on any device.
+        inputs: features (n, d), or pictures (n, h, w, 3) uint8, on any device or on disk.
         labels: (n, classes) multi-hot, on the device that trains.
         teacher: what features are learned from, where pictures are trained on.
         on_epoch: called with the figures of each epoch.
@@ -100,20 +103,21 @@ def train(
 
     """
     items, steps = len(labels), step_count(recipe, len(labels))
-    step = _make_step(run, recipe, inputs, labels, teacher)
+    step = _make_step(run, recipe, labels, teacher)
+    order = (distributed.share(batch_at(recipe, items, i)) for i in range(run.step, steps))
     epoch = _Epoch(recipe, items, steps)
     run.network.train()
     _freeze_batch_norm(run.network, recipe)
     with (
         repeatable(labels.device),
         held_interrupts() as interrupted,
+        closing(batches(inputs, order, labels.device)) as prepared,
     ):  # a step that is half done could not be resumed
         while run.step < steps:
             for group in run.optimiser.param_groups:
                 _set_rate(group, group["base"] * rate_at(recipe, run.step, steps))
             torch.manual_seed(seed_at(recipe.seed, run.step))
-            batch = batch_at(recipe, items, run.step)
-            epoch.losses.append(step(distributed.share(batch)).clone())
+            epoch.losses.append(step(*next(prepared)).clone())
             run.step += 1
             if epoch.ends(run.step):
                 run.log.append(epoch.close(run.step))
@@ -177,14 +181,12 @@ def _set_rate(group: dict[str, Any], rate: float) -> None:
         group["lr"] = rate
 
 
-def _make_step(
-    run: Run, recipe: Recipe, inputs: Tensor, labels: Tensor, teacher: Teacher | None
-) -> Step:
+def _make_step(run: Run, recipe: Recipe, labels: Tensor, teacher: Teacher | None) -> Step:
     """Choose how a step runs: captured on one GPU, eager otherwise."""
     captured = labels.device.type == "cuda" and distributed.world_size() == 1
     kind = CapturedStep if captured else Step
     forward = _forward(run.network, recipe, labels.device, teacher)
-    return kind(forward, run.method, run.optimiser, inputs, labels, run.average)
+    return kind(forward, run.method, run.optimiser, labels, run.average)
 
 
 def _forward(

@@ -25,7 +25,8 @@ class Options:
         checkpoint: a file that keeps the run, written after each epoch and on interruption.
         resume: whether to go on from the checkpoint, where there is one.
         cache: a folder that keeps features and decoded pictures for the next run. Without it,
-            features are kept in the user's cache folder, and pictures in memory alone.
+            features are kept in the user's cache folder, and so are pictures that take more than
+            2 GB decoded; fewer are kept in memory.
         warn: called with one line about everything that is left out.
 
     """

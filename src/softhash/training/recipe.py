@@ -58,6 +58,7 @@ class Recipe:
         feature_dropout: share of the backbone's features that a step leaves out.
         skip_dropout: share of the features left out on a linear path beside the hidden layer, 1 for
             no such path.
+        standardise: whether features are brought to mean 0 and deviation 1 before the head.
         optimiser: `adam` or `adamw`.
         head_rate: learning rate of the head and of what the method owns.
         backbone_rate: learning rate of the backbone.
@@ -87,6 +88,7 @@ class Recipe:
     dropout: float = 0.5
     feature_dropout: float = 0.0
     skip_dropout: float = 1.0
+    standardise: bool = True
     optimiser: str = "adamw"
     head_rate: float = 3e-3
     backbone_rate: float = 1e-4

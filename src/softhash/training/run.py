@@ -11,11 +11,14 @@ from softhash.training.distributed import rank
 from softhash.training.loop import Run, make_run, train
 from softhash.training.methods import Method, create
 from softhash.training.options import Options
+from softhash.training.pictures import Inputs
 from softhash.training.recipe import Recipe
 from softhash.training.teacher import Teacher
 
 
-def build_method(kind: type[Method], recipe: Recipe, features: Tensor, labels: Tensor) -> Method:
+def build_method(
+    kind: type[Method], recipe: Recipe, features: Tensor, labels: Tensor, steps: int
+) -> Method:
     """Make a method for a train set; all chance from here on comes from the recipe's seed.
 
     Args:
@@ -23,38 +26,45 @@ def build_method(kind: type[Method], recipe: Recipe, features: Tensor, labels: T
         recipe: bits, seed and the method's settings.
         features: of the untouched backbone (n, d), on the device that trains.
         labels: (n, classes), multi-hot.
+        steps: of the whole run.
 
     """
     torch.manual_seed(recipe.seed)
     method = create(kind, recipe.bits, labels.shape[1], **recipe.settings)
     method.study(features, labels.to(features.device))
+    method.plan(steps)
     return method
 
 
 def run_training(
     network: nn.Module,
     method: Method,
-    inputs: Tensor,
+    inputs: Inputs,
     labels: Tensor,
     recipe: Recipe,
     options: Options,
     teacher: Teacher | None = None,
+    warmed: Method | None = None,
 ) -> None:
     """Train from the start, or from where a checkpoint was.
 
     Args:
         network: the head where the recipe's mode is `frozen`, otherwise the whole network.
         method: what it is trained by.
-        inputs: features (n, d), or pictures (n, h, w, 3) uint8, on any device.
+        inputs: features (n, d), or pictures (n, h, w, 3) uint8, on any device or on disk.
         labels: (n, classes), multi-hot.
         recipe: how.
         options: where, and what is reported.
         teacher: what features are learned from, where pictures are trained on.
+        warmed: the method that the head was warmed up with. What it has learned and counted
+            (centres, classifiers, remembered outputs, steps) is carried over.
 
     """
     device = torch.device(pick_device(options.device))
     run = make_run(network, method, recipe, device)
     method.start(labels.to(device))
+    if warmed is not None:
+        method.load_state_dict(warmed.state_dict())
     if options.checkpoint and options.resumes:
         load_checkpoint(options.checkpoint, run, recipe)
         for figures in run.log:

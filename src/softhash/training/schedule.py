@@ -21,6 +21,27 @@ def step_count(recipe: Recipe, items: int) -> int:
     return max(1, recipe.epochs * items // batch_length(recipe, items))
 
 
+def warm_up_recipe(recipe: Recipe) -> Recipe:
+    """Return how the head alone is trained before a network is fine-tuned."""
+    return recipe.changed(mode="frozen", epochs=recipe.warm_up, schedule="cosine", average=0.0)
+
+
+def run_length(recipe: Recipe, items: int) -> int:
+    """Count the steps of a whole run, those of a warm-up included.
+
+    Args:
+        recipe: epochs, and those of the warm-up.
+        items: pictures of the train set.
+
+    >>> run_length(Recipe(epochs=3), 1280), run_length(Recipe(mode="finetune", warm_up=2), 1280)
+    (30, 420)
+
+    """
+    warms = recipe.mode == "finetune" and recipe.warm_up
+    before = step_count(warm_up_recipe(recipe), items) if warms else 0
+    return before + step_count(recipe, items)
+
+
 def epochs_done(recipe: Recipe, step: int, steps: int) -> int:
     """Count the epochs that are over after so many steps, all of them after the last.
 

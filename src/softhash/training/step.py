@@ -1,6 +1,6 @@
 """One optimisation step, eager or captured as a CUDA graph.
 
-A step takes positions in the train set, and ends with the weights moved and the loss on the device.
+A step takes a batch, and ends with the weights moved and the loss on the device.
 What is random in it (dropout, augmentation) is seeded by the caller. On a GPU the first steps run
 eagerly, as the capture needs; from then on the whole step, optimiser included, is one launch.
 """
@@ -20,14 +20,13 @@ Forward = Callable[[Tensor], tuple[Tensor, Tensor | float]]  # inputs → u, the
 
 
 class Step:
-    """A training step on inputs that are looked up by position.
+    """A training step on a batch of inputs.
 
     Args:
         forward: maps a batch of inputs to u and the teacher's loss, 0 without a teacher.
         method: the loss on u.
         optimiser: of the weights of both.
-        inputs: of the whole train set, on any device.
-        labels: (n, classes) multi-hot, on the device that trains.
+        labels: of the whole train set (n, classes), multi-hot, on the device that trains.
         average: a running mean of the weights to keep up to date, or None.
 
     """
@@ -37,22 +36,23 @@ class Step:
         forward: Forward,
         method: Method,
         optimiser: torch.optim.Optimizer,
-        inputs: Tensor,
         labels: Tensor,
         average: "Average | None",
     ) -> None:
         self._forward = forward
         self._method = method
         self._optimiser = optimiser
-        self._inputs = inputs
         self._labels = labels
         self._average = average
-        self._device = labels.device
 
-    def __call__(self, positions: Tensor) -> Tensor:
-        """Move the weights, and return the loss, detached."""
-        index = positions.to(self._device)
-        chosen = self._inputs[index.to(self._inputs.device)].to(self._device)
+    def __call__(self, index: Tensor, chosen: Tensor) -> Tensor:
+        """Move the weights, and return the loss, detached.
+
+        Args:
+            index: positions of the batch in the train set (b,), on the device that trains.
+            chosen: its inputs, on the device that trains.
+
+        """
         return self._run(chosen, self._labels[index], index)
 
     def _run(self, chosen: Tensor, labels: Tensor, index: Tensor) -> Tensor:
@@ -74,13 +74,17 @@ class CapturedStep(Step):
         self._taken = 0
         self._graph: torch.cuda.CUDAGraph | None = None
 
-    def __call__(self, positions: Tensor) -> Tensor:
-        """Move the weights, and return the loss: a fixed place that the next step overwrites."""
-        index = positions.to(self._device)
-        chosen = self._inputs[index.to(self._inputs.device)].to(self._device)
+    def __call__(self, index: Tensor, chosen: Tensor) -> Tensor:
+        """Move the weights, and return the loss: a fixed place that the next step overwrites.
+
+        Args:
+            index: positions of the batch in the train set (b,), on the device that trains.
+            chosen: its inputs, on the device that trains.
+
+        """
         if self._taken < EAGER_STEPS:
             self._taken += 1
-            self._places = chosen, self._labels[index], index
+            self._places = chosen.clone(), self._labels[index], index.clone()
             stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):

@@ -217,10 +217,13 @@ def test_same_split_in_any_reading_order():
 
 
 def test_protocols_describe_themselves():
-    assert list(PROTOCOLS) == ["random", "nuswide21", "per-class", "voc-main", "given"]
+    assert list(PROTOCOLS) == [
+        "random", "nuswide21", "per-class", "voc-main", "voc-val", "unseen-classes", "given",
+    ]  # fmt: skip
     assert describe() == PROTOCOLS
     assert all(line.endswith(".") and len(line) < 100 for line in PROTOCOLS.values())
-    assert list_options("given") == ("train_in_database",)
+    assert list_options("given") == list_options("voc-val") == ("train_in_database",)
+    assert list_options("unseen-classes") == ("share", "unseen", "query", "train_in_database")
 
 
 @pytest.mark.parametrize(

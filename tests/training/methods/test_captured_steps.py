@@ -34,10 +34,11 @@ def step_losses(kind, name, device):
     """Train by the loop's own step, with the loop's own forward function."""
     method, head, optimiser, features, labels = parts(name, device)
     forward = _forward(head, Recipe.with_defaults(method=name), torch.device(device), None)
-    step = kind(forward, method, optimiser, features, labels, None)
+    step = kind(forward, method, optimiser, labels, None)
     found = []
     for i, batch in enumerate(batches()):
-        found.append(step(batch).item())
+        index = batch.to(device)
+        found.append(step(index, features[index]).item())
         if i == STEPS // 2:
             method.epoch()  # what it changes must reach a step that is captured already
     return found

@@ -101,11 +101,13 @@ def reference(u, batch, b, w):
     everybody = U.copy()
     everybody[batch] = u
     total = 0.0
+    for i in range(ITEMS):
+        for j in range(ITEMS):
+            if i in batch or j in batch:  # ordered pairs, as in the paper
+                theta = float(everybody[i] @ everybody[j]) / 2
+                similar = float(LABELS[i] @ LABELS[j] > 0)
+                total += (np.log(1 + np.exp(theta)) - similar * theta) / ITEMS
     for i, row in enumerate(u):
-        for j, other in enumerate(everybody):
-            theta = float(row @ other) / 2
-            similar = float(LABELS[batch[i]] @ LABELS[j] > 0)
-            total += (np.log(1 + np.exp(theta)) - similar * theta) / ITEMS
         total += SETTINGS["mu"] * np.sum((LABELS[batch[i]] - b[i] @ w) ** 2)
         total += SETTINGS["eta"] * np.sum((b[i] - row) ** 2)
     return total / len(u) + SETTINGS["nu"] * np.sum(w**2) / ITEMS

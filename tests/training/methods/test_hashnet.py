@@ -7,7 +7,10 @@ import pytest
 import torch
 from finite_differences import loss_and_gradient, slopes
 
+from softhash import Hasher
+from softhash.training.fit import fit_features
 from softhash.training.methods import create, hashnet
+from softhash.training.recipe import Recipe
 
 BITS = 7
 RNG = np.random.default_rng(4)
@@ -39,9 +42,10 @@ def reference(z, alpha, beta):
     return total / len(z) ** 2
 
 
-@pytest.mark.parametrize(("step", "beta"), [(0, 1.0), (199, 1.0), (200, 2**0.5), (650, 2.0)])
-def test_hashnet_is_that_of_the_loops_at_any_step(step, beta):
+@pytest.mark.parametrize(("step", "beta"), [(0, 1.0), (20, 2**0.5), (480, 5.0), (1000, 51**0.5)])
+def test_hashnet_is_that_of_the_loops_at_any_step_of_a_thousand(step, beta):
     method = started()
+    method.plan(1000)
     method.step.fill_(step)
     loss, gradient = loss_and_gradient(method, Z, LABELS)
     assert loss == pytest.approx(reference(Z, 10 / BITS, beta), rel=1e-6)  # Jaccard is float32
@@ -49,13 +53,29 @@ def test_hashnet_is_that_of_the_loops_at_any_step(step, beta):
     np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-7)
 
 
-def test_beta_is_renewed_every_so_many_steps():
-    method = started(growth=0.5, renewed=2)
-    betas = []
-    for _ in range(5):
-        betas.append(float(method.beta()))
+def test_beta_is_that_of_the_authors_at_the_same_share_of_their_run():
+    """Their code has √(1 + 0.005·step) in a run of 10,000 steps."""
+    method = started()
+    method.plan(40)
+    for step in range(40):
+        assert float(method.beta()) == pytest.approx(math.sqrt(1 + 0.005 * 250 * step), rel=1e-6)
         method(torch.tensor(Z).float(), torch.tensor(LABELS), torch.arange(6))
-    assert betas == pytest.approx([1, 1, math.sqrt(2), math.sqrt(2), math.sqrt(3)])
+    assert float(method.beta()) == pytest.approx(math.sqrt(51), rel=1e-6)
+
+
+def test_a_head_trained_on_features_ends_at_the_last_beta(monkeypatch):
+    steps = []
+    finish = hashnet.HashNet.finish
+    monkeypatch.setattr(
+        hashnet.HashNet, "finish", lambda self, *rest: (steps.append(self), finish(self, *rest))
+    )
+    features = RNG.normal(0, 1, (30, 8)).astype(np.float32)
+    recipe = Recipe(method="hashnet", bits=BITS, epochs=3, batch_size=10, hidden=4)
+    hasher = Hasher.from_features(8, BITS)
+    fit_features(hasher, features, TRAIN.astype(np.uint8), recipe=recipe)
+    rows = int((TRAIN.sum(axis=1) > 0).sum())
+    assert int(steps[0].step) == 3 * rows // 10
+    assert float(steps[0].beta()) == pytest.approx(math.sqrt(51), rel=1e-6)
 
 
 def test_pairs_are_counted_in_pieces(monkeypatch):

@@ -1,8 +1,8 @@
 """Random draws that any language and any version can repeat."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from softhash.data.image_set import ImageSet
 
 Positions = NDArray[np.int64]
+Option = bool | float | tuple[str, ...]
 
 
 def seeded_order(names: Sequence[str], seed: int) -> Positions:
@@ -39,11 +40,12 @@ def minus(positions: Positions, others: Positions) -> Positions:
 
 @dataclass(frozen=True)
 class Pool:
-    """The pictures that may be drawn, in seeded order, and which files are copies of each other."""
+    """The pictures that may be drawn, in the seed's order, and which files are copies."""
 
     images: ImageSet
     order: Positions
     copies: list[list[int]]
+    seed: int
 
     @property
     def labelled(self) -> Positions:
@@ -68,13 +70,14 @@ class Pool:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a protocol chose: the pool it drew from, the three parts, and notes."""
+    """What a protocol chose: the pool it drew from, the three parts, notes, options it settled."""
 
     pool: Pool
     train: Positions
     query: Positions
     database: Positions
     notes: tuple[str, ...] = ()
+    options: Mapping[str, Option] = field(default_factory=dict)
 
 
 def _utf8(text: str) -> bytes:

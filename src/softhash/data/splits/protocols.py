@@ -2,7 +2,8 @@
 
 Every protocol draws in the order of `seeded_order`, takes pictures without labels neither to train
 nor as queries, and leaves out of train and database what is a byte-identical copy of a query. The
-train set is part of the database only with `train_in_database=True`, as several papers have it.
+train set is part of the database only with `train_in_database=True`, as several papers have it, or
+where a protocol's own lists have it so, which a note says.
 
 >>> from pathlib import Path
 >>> names = tuple(f"{i}.jpg" for i in range(20))
@@ -15,19 +16,21 @@ import inspect
 import operator
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import SupportsIndex
+from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from softhash.data.duplicates import count_on_disk, identical_copies
 from softhash.data.image_set import ImageSet
 from softhash.data.names import several
-from softhash.data.splits.draws import Drawn, Pool, minus, seeded_order
+from softhash.data.splits.draws import Drawn, Option, Pool, minus, seeded_order
 from softhash.data.splits.given import given
 from softhash.data.splits.quotas import nuswide21, per_class
 from softhash.data.splits.split import Split, load_split
+from softhash.data.splits.unseen import unseen_classes
+from softhash.data.splits.voc import voc_val
 from softhash.errors import InputError, UsageError, unknown_name
 
 QUERY, TRAIN = 1000, 4000
@@ -61,7 +64,8 @@ def draw_split(
     chosen = {option: _checked(option, value) for option, value in options.items()}
     in_database = bool(chosen.pop("train_in_database", False))
     drawn = _DRAWS[name](_pool(images, seed), **chosen)
-    return _finish(drawn, name, seed, {**chosen, "train_in_database": in_database})
+    settled = {**chosen, **drawn.options, "train_in_database": in_database}
+    return _finish(drawn, name, seed, settled)
 
 
 def list_options(protocol: str) -> tuple[str, ...]:
@@ -102,7 +106,7 @@ def draw_validation(
         if not 0 < fraction < 0.5:
             raise UsageError(f"fraction is {fraction}", "give one between 0 and 0.5")
         count = max(int(len(pool.labelled) * fraction), 1)
-    count = _checked("count", count)
+    count = _count("count", count)
     if 2 * count >= len(pool.labelled):
         raise UsageError(
             f"{count:,} queries and as many for the database leave nothing to train on of "
@@ -111,7 +115,8 @@ def draw_validation(
         )
     query = pool.labelled[:count]
     rest = pool.without(query).without(pool.find_copies(query)).order
-    options = {"count": count, "train_in_database": of.options.get("train_in_database", False)}
+    in_database = bool(np.isin(of.positions["train"], of.positions["database"]).all())
+    options = {"count": count, "train_in_database": in_database}
     drawn = Drawn(pool, rest[count:], query, rest[:count])
     return _finish(drawn, "validation", seed, options)
 
@@ -177,10 +182,10 @@ def _pool(images: ImageSet, seed: int) -> Pool:
     if len(set(images.file_names)) < len(images):
         twice = [name for name, times in Counter(images.file_names).items() if times > 1]
         raise InputError(f"files are listed twice: {several(sorted(twice))}", "list each once")
-    return Pool(images, seeded_order(images.file_names, seed), identical_copies(images))
+    return Pool(images, seeded_order(images.file_names, seed), identical_copies(images), seed)
 
 
-def _finish(drawn: Drawn, protocol: str, seed: int, options: Mapping[str, int | bool]) -> Split:
+def _finish(drawn: Drawn, protocol: str, seed: int, options: Mapping[str, Option]) -> Split:
     """Take out the copies of queries, put train into the database if asked, collect the notes."""
     pool, query = drawn.pool, drawn.query
     copies = pool.find_copies(query)
@@ -194,12 +199,12 @@ def _finish(drawn: Drawn, protocol: str, seed: int, options: Mapping[str, int | 
                 "give smaller counts or more pictures with labels",
             )
     unlabelled = len(pool.order) - len(pool.labelled)
-    unseen = len(pool.order) - count_on_disk(pool.images.select(pool.order))
+    absent = len(pool.order) - count_on_disk(pool.images.select(pool.order))
     notes = {
         "pictures without labels are left out of train and query; in the database they are "
         "never relevant": unlabelled,
         "byte-identical copies of queries are left out of train and database": len(copies),
-        "files are empty or not on disk, so copies were not looked for among them": unseen,
+        "files are empty or not on disk, so copies were not looked for among them": absent,
     }
     return Split(
         pool.images,
@@ -211,17 +216,35 @@ def _finish(drawn: Drawn, protocol: str, seed: int, options: Mapping[str, int | 
     )
 
 
-def _checked(option: str, value: object) -> int:
-    """Pass on an option's value: a truth value, or a count that can be."""
+def _checked(option: str, value: object) -> Option:
+    """Pass on an option's value: a truth value, a share, names, or a count that can be."""
     if option in ("train_in_database", "count_once"):
         if not isinstance(value, bool):
             raise UsageError(f"{option} is {value!r}", "give True or False")
         return value
+    if option == "share":
+        return _share(option, value)
+    return _names(option, value) if option == "unseen" else _count(option, value)
+
+
+def _count(option: str, value: object) -> int:
     least = 0 if option == "train" else 1
     count = _whole(option, value)
     if count < least:
         raise UsageError(f"{option} is {count}", f"give at least {least}")
     return count
+
+
+def _share(option: str, value: object) -> float:
+    if isinstance(value, SupportsFloat) and 0 < float(value) < 1:
+        return float(value)
+    raise UsageError(f"{option} is {value!r}", "give a number between 0 and 1")
+
+
+def _names(option: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, Sequence) and not isinstance(value, str) and value:
+        return tuple(str(name) for name in value)
+    raise UsageError(f"{option} is {value!r}", "give a list of class names")
 
 
 def _whole(option: str, value: object) -> int:
@@ -235,6 +258,8 @@ _DRAWS: dict[str, Callable[..., Drawn]] = {
     "nuswide21": nuswide21,
     "per-class": per_class,
     "voc-main": _voc_main,
+    "voc-val": voc_val,
+    "unseen-classes": unseen_classes,
     "given": given,
 }
 PROTOCOLS = describe()

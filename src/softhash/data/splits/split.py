@@ -17,7 +17,8 @@ import numpy as np
 
 from softhash.data.image_set import ImageSet
 from softhash.data.names import several
-from softhash.data.splits.draws import Positions
+from softhash.data.splits.draws import Option, Positions
+from softhash.data.splits.unseen import judge_by
 from softhash.data.text_files import read_json
 from softhash.errors import InputError
 from softhash.files import write_whole
@@ -30,7 +31,7 @@ def fingerprint(members: Mapping[str, Iterable[str]]) -> str:
     r"""Hash who is where: SHA-256 over `<file name>\0<role>\n` for each member, sorted, in UTF-8.
 
     It depends on the split alone: not on the order of files, nor on where they are, nor on how the
-    split came about.
+    split came about. Classes that training never sees are members of the role `unseen`.
 
     >>> fingerprint({"train": ["a.jpg"], "query": ["b.jpg"], "database": ["c.jpg"]})[:8]
     '051f6dc4'
@@ -45,11 +46,13 @@ class Split:
     """Three parts of a collection: `train, query, database = split`.
 
     Attributes:
-        images: the collection.
+        images: the collection; where classes are unseen, pictures that have one of them have no
+            other label in it.
         protocol: how it was split.
         seed: what the draw depends on.
         positions: for "train", "query" and "database", positions in the collection.
-        options: the protocol's options, as given, and `train_in_database`.
+        options: the protocol's options, as given, `train_in_database`, and `unseen` where classes
+            are held out of training.
         notes: one line for each thing that was left out or done otherwise than asked.
 
     """
@@ -58,7 +61,7 @@ class Split:
     protocol: str
     seed: int
     positions: Mapping[str, Positions]
-    options: Mapping[str, int | bool] = field(default_factory=dict)
+    options: Mapping[str, Option] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -101,10 +104,15 @@ class Split:
         names = self.images.file_names
         return {role: [names[i] for i in self.positions[role]] for role in ROLES}
 
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """The classes held out of training, by which alone queries and database are judged."""
+        return _unseen(self.options)
+
     @cached_property
     def sha256(self) -> str:
         """The split's `fingerprint`."""
-        return fingerprint(self.members)
+        return fingerprint({**self.members, "unseen": self.unseen})
 
     def validation(
         self, fraction: float = 0.2, *, count: int | None = None, seed: int = 0
@@ -145,7 +153,8 @@ def load_split(path: str | os.PathLike[str], images: ImageSet) -> Split:
     path = Path(path)
     content = _checked(read_json(path), path)
     members: dict[str, list[str]] = {role: content[role] for role in ROLES}
-    found = fingerprint(members)
+    unseen = _unseen(content["options"])
+    found = fingerprint({**members, "unseen": unseen})
     if found != content["sha256"]:
         raise InputError(
             f"{path} was changed after it was saved: its SHA-256 is {found[:12]}, but in it stands "
@@ -160,14 +169,25 @@ def load_split(path: str | os.PathLike[str], images: ImageSet) -> Split:
             f"{several(lacking)}",
             "was it made from another collection?",
         )
+    strange = [name for name in unseen if name not in images.classes]
+    if strange:
+        raise InputError(
+            f"{path} names unseen classes that the collection in {images.root} lacks: "
+            f"{several(strange)}",
+            "were its labels read otherwise?",
+        )
     return Split(
-        images,
+        judge_by(images, unseen) if unseen else images,
         content["protocol"],
         content["seed"],
         {role: _positions(position, members[role]) for role in ROLES},
-        content["options"],
+        content["options"] | ({"unseen": unseen} if unseen else {}),
         tuple(content["notes"]),
     )
+
+
+def _unseen(options: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(options.get("unseen", ()))
 
 
 def _positions(position: Mapping[str, int], names: Sequence[str]) -> Positions:
@@ -188,4 +208,7 @@ def _checked(content: object, path: Path) -> dict[str, Any]:
             raise InputError(
                 f"{path}: {role} has something in it that is not a file name", "split anew"
             )
+    unseen = content["options"].get("unseen", [])
+    if not isinstance(unseen, list) or not all(isinstance(name, str) for name in unseen):
+        raise InputError(f"{path}: unseen is not a list of class names", "split anew")
     return content

@@ -8,9 +8,10 @@ picture is pulled to its class's, bit by bit:
 Multi-label, as in the paper: t is the bitwise majority of the centres of all its labels, and a tie
 is decided by one vector of coins, drawn once. λ = 0.05 as in the authors' published code, which
 has the square where the paper has log cosh; that code's additional pairwise loss is not in the
-paper, nor here. Centres are rows of a Hadamard matrix where the length is a power of two and twice
-it suffices for the classes; otherwise the paper throws coins, and so do we, with the best of many
-throws for each class.
+paper, nor here. Centres are rows of a Hadamard matrix and their negatives, where there is a matrix
+of the length and twice the length suffices for the classes. The paper has Sylvester's, for powers
+of two; Paley's add 12, 24, 36, 48 and others (`_centres`). Otherwise the paper throws coins, and
+so do we, with the best of many throws for each class.
 
 Checked against an independent float64 version by loops; gradients by finite differences.
 """

@@ -5,8 +5,10 @@ w = c·|S|/|S₁| of pairs that share a label and |S|/|S₀| of the others makes
 of one kind; c is the Jaccard coefficient of the labels for similar pairs, 1 for dissimilar ones (it
 would be 0, and with it their whole loss). β grows, so that tanh becomes the sign.
 
-Settings: α = 10/q and β = √(1 + 0.005·step), renewed every 200 steps, are those of the authors'
-code; that code leaves the weights out, which the paper has. |S₁| and |S₀| are counted once, over
+Settings: α = 10/q is the authors'. Their β = √(1 + 0.005·step) ends at √51 after 10,000 steps;
+ours grows with the share of the run that is done, β = √(1 + 50·step/steps), so that every run ends
+there, however long it is. A warm-up of the head is part of the run. The authors' code has the pair
+weights but not the Jaccard coefficient, which the paper has. |S₁| and |S₀| are counted once, over
 all ordered pairs of the train set: in a batch, rare kinds would have weights that jump. The head is
 linear, since β is the method's, and the sign of z is that of tanh(βz).
 
@@ -20,6 +22,7 @@ from softhash.training.methods.losses import label_jaccard, pair_cross_entropy
 from softhash.training.methods.method import Line, Method
 
 COUNTED_AT_ONCE = 1024  # rows of the train set's pairs
+STEPS = 10_000  # of the authors' run, where nobody says how many there will be
 
 
 class HashNet(Method):
@@ -29,6 +32,7 @@ class HashNet(Method):
     line = Line("#8c8c8c", "-", "p")
     activation = "identity"
     step: Tensor
+    steps: Tensor
     weights: Tensor
 
     def __init__(
@@ -37,15 +41,18 @@ class HashNet(Method):
         classes: int,
         *,
         alpha: float | None = None,
-        growth: float = 0.005,
-        renewed: int = 200,
+        growth: float = 50.0,
     ) -> None:
         super().__init__(bits, classes)
         self.alpha = 10 / bits if alpha is None else alpha
         self.growth = growth
-        self.renewed = renewed
         self.register_buffer("step", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("steps", torch.tensor(STEPS), persistent=False)
         self.register_buffer("weights", torch.ones(2))
+
+    def plan(self, steps: int) -> None:
+        """Let β reach its end with the last step."""
+        self.steps.fill_(steps)
 
     def start(self, labels: Tensor) -> None:
         """Count similar and dissimilar pairs; weights are |S|/|S₀| and |S|/|S₁|."""
@@ -64,5 +71,5 @@ class HashNet(Method):
         return (w * pair_cross_entropy(self.alpha * (u @ u.T), (c > 0).to(u.dtype))).mean()
 
     def beta(self) -> Tensor:
-        """β = √(1 + growth·step), at the last step that it was renewed."""
-        return (1 + self.growth * (self.step - self.step % self.renewed)).sqrt()
+        """β = √(1 + growth·step/steps)."""
+        return (1 + self.growth * self.step / self.steps).sqrt()

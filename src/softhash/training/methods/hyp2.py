@@ -9,10 +9,12 @@ cosines of outputs and proxies, and of outputs among themselves:
 
 The last term is what proxies alone cannot express: pictures of several classes that lie between the
 same proxies may share none of them. ζ = 1 − 2d/q, where d is the smallest distance of the best
-linear code of length q that has a word for every class; the authors read d from a table, here it is
-Griesmer's bound, corrected so that it is exact up to 32 classes (Baumert and McEliece 1973) and a
-bound beyond. α = 1, β = 0.5 and the proxies' start are those of the authors' published code, as is
-the restriction to several labels. Outputs are linear and there is no quantisation term, as there.
+known linear code of length q that has a word for every class. The authors read it from Grassl's
+table, and so do we (`_best_codes`): up to 256 classes and 256 bits ζ is that of their sheet. Up to
+512 classes it differs where the best distance is open: the sheet has a middle between the bounds.
+Beyond, d is a bound. α = 1, β = 0.5 and the proxies' start are those of the authors' published
+code, as is the restriction to several labels. Outputs are linear and there is no quantisation
+term, as there.
 
 Checked against an independent float64 version by loops; gradients by finite differences.
 """
@@ -21,6 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
+from softhash.training.methods._best_codes import best_distance
 from softhash.training.methods.losses import shared_labels
 from softhash.training.methods.method import Line, Method
 
@@ -68,24 +71,6 @@ def unrelated(labels: Tensor) -> Tensor:
     """
     several = labels.sum(1) > 1
     return ((shared_labels(labels) == 0) & several[:, None] & several[None, :]).float()
-
-
-def best_distance(bits: int, classes: int) -> int:
-    """Return the smallest distance that the best linear code with one word per class can have.
-
-    A code of 2^k words and distance d needs Σ ⌈d/2^i⌉ bits, i = 0 … k − 1 (Griesmer), and from
-    k = 5 on one bit more for d = 3 … 6.
-
-    >>> [best_distance(bits, classes=20) for bits in (12, 24, 36, 48)]
-    [4, 12, 17, 24]
-    """
-    k = max(1, (classes - 1).bit_length())
-    return max((d for d in range(1, bits + 1) if _needed_bits(d, k) <= bits), default=1)
-
-
-def _needed_bits(d: int, k: int) -> int:
-    griesmer = sum(-(-d // (1 << i)) for i in range(k))
-    return griesmer + int(k >= 5 and 3 <= d <= 6)
 
 
 def _mean(values: Tensor, weights: Tensor) -> Tensor:

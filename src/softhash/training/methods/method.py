@@ -89,11 +89,18 @@ class Method(nn.Module):
         Called once, before `start`, also when a run is resumed.
         """
 
+    def plan(self, steps: int) -> None:
+        """Prepare for a run of so many steps, those in which the head alone is warmed up included.
+
+        Called once, before `start`, also when a run is resumed.
+        """
+
     def start(self, labels: Tensor) -> None:
         """Get ready for a train set with these labels (items, classes), before the first step.
 
         Called once, on the device that trains, also when a run is resumed: what is remembered of
-        every picture belongs into buffers made here, and positions are rows of these labels.
+        every picture belongs into buffers made here, and positions are rows of these labels. After
+        a warm-up, parameters and persistent buffers go on from what they were at its end.
         """
 
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
