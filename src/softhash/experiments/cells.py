@@ -30,7 +30,7 @@ from softhash.training.recipe import Recipe
 
 CUTS = (20, 100, 1000, 5000, "all")  # the first is what a person sees on one screen
 HITS = 20  # nearest pictures that a row names for a query, as in the paper's figure
-CURVE_DIGITS = 5  # more would be noise, and make rows long
+METRIC_DIGITS, CURVE_DIGITS = 7, 5  # more would be noise, and make rows long
 
 KeepPerQuery = Callable[[Row, Mapping[str, npt.NDArray[np.float64]], int | None], None]
 
@@ -158,7 +158,7 @@ def run_cell(
     row: Row = {
         "recipe": recipe.as_dict(),
         **whole,
-        **{name: dict(again.metrics) for name, again in rescored.items()},
+        **{name: _metrics(again) for name, again in rescored.items()},
         **({"prefixes": shorter} if shorter else {}),
         "contract": dict(reports[None].contract) | {"split": inputs.split.sha256},
         "data": _data(inputs.split),
@@ -180,7 +180,7 @@ def _measure(encoded: EncodedSplit, *, curves: bool) -> tuple[Row, Report]:
     """Return metrics with both rules for ties and perhaps curves, and the report behind them."""
     points = curve_points(len(encoded.labels[1])) if curves else []
     report, stable = encoded.report(CUTS, curves=points), encoded.report(CUTS, ties="stable")
-    measured: Row = {"metrics": dict(report.metrics), "metrics_stable": dict(stable.metrics)}
+    measured: Row = {"metrics": _metrics(report), "metrics_stable": _metrics(stable)}
     return measured | ({"curves": _rounded(report)} if curves else {}), report
 
 
@@ -196,6 +196,10 @@ def curve_points(items: int) -> list[int]:
     if items <= last:
         return sorted({-(-items * i // 50) for i in range(1, 51)})
     return [*CURVE_POINTS, *(last + (items - last) * i // 10 for i in range(1, 11))]
+
+
+def _metrics(report: Report) -> dict[str, float]:
+    return {name: round(value, METRIC_DIGITS) for name, value in report.metrics.items()}
 
 
 def _rounded(report: Report) -> dict[str, list[float]]:
