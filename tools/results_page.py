@@ -19,11 +19,11 @@ import tempfile
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
 
 from softhash import InputError, SofthashError
 from softhash.experiments.results import Row, read_results
 from softhash.files import write_whole
+from softhash.plots.details import training_seconds
 from softhash.plots.entries import distinct_lines
 from softhash.plots.groups import Group, group_rows
 from softhash.plots.markup import to_markdown
@@ -178,8 +178,8 @@ def list_times(group: Group) -> str:
     longest, times = max(group.bits), []
     for entry in distinct_lines(group.entries, longest):
         if not entry.reference:
-            seconds = median(row["seconds"]["train"] for row in entry.with_bits(longest))
-            times.append((entry.label, f"{seconds:.1f} s"))
+            seconds = training_seconds(entry.with_bits(longest))
+            times.append((entry.label, "–" if seconds is None else f"{seconds:.1f} s"))
     return _table(("method", f"training, {longest} bits, {_distinct(group.rows, 'device')}"), times)
 
 

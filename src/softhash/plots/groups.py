@@ -16,6 +16,7 @@ from softhash.plots.styles import display_name, plot_rank
 from softhash.training.methods import is_shallow
 
 MODES = {"frozen": "frozen backbone", "finetune": "fine-tuned"}
+TITLES = {"coco": "COCO", "iaprtc12": "IAPR TC-12"}  # of folders that are called so
 SWEPT = 3  # values of a setting that make a sweep; fewer are lines of the table of methods
 _COUNTS = ("classes", "queries", "database")  # of a contract
 _APART = ("bits", "seed", "mode")  # what a table has columns, means and captions for
@@ -133,7 +134,8 @@ def _data_name(row: Row) -> str:
         return paper.title(known)
     contract = row["contract"]
     unnamed = f"{contract['classes']} classes, {contract['database']:,} pictures"
-    return str(row.get("data", {}).get("name") or unnamed)
+    name = str(row.get("data", {}).get("name") or unnamed)
+    return TITLES.get(name, name)
 
 
 def _sorted_out(rows: Sequence[Row], common: str) -> tuple[list[Entry], list[Sweep]]:

@@ -24,6 +24,7 @@ AXES = {
     "recall": "recall",
 }
 WIDE = 8  # how many times the longest codes are the shortest, where an axis is logarithmic
+MIN_WIDTH, MIN_COLUMNS = 7.4, 4  # of a figure of one panel, so that its title and legend fit
 MARKS = 6  # a curve has so many markers, or they would hide it
 
 Curve = tuple[Sequence[float], Sequence[float]]
@@ -47,7 +48,7 @@ def _drawn_bits(group: Group) -> list[int]:
 def returned_figure(group: Group) -> "Figure":
     """Draw ACG, NDCG and precision against returned pictures, one column per length of code."""
     lengths = _drawn_bits(group)
-    figure = new_figure(1.2 + 3.1 * len(lengths), 1.6 + 2.5 * len(DRAWN))
+    figure = new_figure(max(MIN_WIDTH, 1.2 + 3.1 * len(lengths)), 1.6 + 2.5 * len(DRAWN))
     panels = figure.subplots(len(DRAWN), len(lengths), squeeze=False, sharex=True, sharey="row")
     for metric, row in zip(DRAWN, panels, strict=True):
         for bits, panel in zip(lengths, row, strict=True):
@@ -64,7 +65,7 @@ def returned_figure(group: Group) -> "Figure":
 def recall_figure(group: Group) -> "Figure":
     """Draw precision against recall, one panel per length of code."""
     lengths = _drawn_bits(group)
-    figure = new_figure(1.2 + 3.1 * len(lengths), 4.4)
+    figure = new_figure(max(MIN_WIDTH, 1.2 + 3.1 * len(lengths)), 4.4)
     panels = figure.subplots(1, len(lengths), squeeze=False, sharex=True, sharey=True)[0]
     for bits, panel in zip(lengths, panels, strict=True):
         _draw_curves(panel, group.entries, bits, ("recall", "precision"))
@@ -184,7 +185,8 @@ def _finish(figure: "Figure", group: Group, what: str, columns: int) -> None:
     """Give a figure of panels its title, and one legend below them."""
     figure.suptitle(f"{what}: {group.title}", fontsize=11)
     lines, labels = figure.axes[0].get_legend_handles_labels()
+    across = min(len(labels), max(2 * columns, MIN_COLUMNS))
     figure.legend(
-        lines, labels, loc="outside lower center", ncols=min(len(labels), 2 * columns),
-        frameon=False, fontsize=8, handlelength=3,
+        lines, labels, loc="outside lower center", ncols=across, frameon=False,
+        fontsize=8, handlelength=3,
     )  # fmt: skip

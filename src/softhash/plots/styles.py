@@ -14,7 +14,7 @@ from softhash.training.methods import Line, find_method
 from softhash.training.methods.method import LAST
 
 PLAIN = "#9db4c8"  # bars of methods that are not bold
-REFERENCE = Line("#555555", "--", "", bold=False)  # float features, which are no method
+REFERENCE_DASHES = dict(zip(REFERENCES, ("--", ":"), strict=True))  # they are no methods
 
 _COLOURS = "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b", "#7a4b9d", "#8c8c8c"
 _DASHES = ("-", "--", ":", "-.")
@@ -83,7 +83,7 @@ def assign_styles(methods: Sequence[str]) -> list[Style]:
 
 def _line(method: str) -> Line | None:
     if method in REFERENCES:
-        return REFERENCE
+        return Line("#555555", REFERENCE_DASHES[method], "")
     kind = find_method(method)
     return kind.line if kind else None
 

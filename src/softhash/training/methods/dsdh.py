@@ -11,7 +11,8 @@ Settings: the paper has μ = 1, ν = 0.1 and η = 55 on sums over n = 5,000 pict
 pairs. Divided by n², as our means are, that is 1/5,000 of each: η = 0.011, here 0.01, with the sum
 over bits that the paper has. (A published implementation has 0.01 times the mean over bits, which
 is far less.) μ = 0.01 and ν = 1 are that implementation's numbers, and give the labels more weight
-than the paper does, which was better on a part of VOC2012's train set.
+than the paper does. On halves of VOC2012's train set they give MAP 0.590 and 0.692 (12 and 48 bits,
+three seeds), the paper's 0.573 and 0.687, and η times the mean over bits 0.586 and 0.604.
 
 Checked against float64 numpy loops: the loss, the ridge regression, that neither update raises
 their objective, and that single bits of the codes are best possible at the end of a descent.

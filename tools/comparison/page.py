@@ -1,0 +1,200 @@
+"""Write the page that compares every method on a collection under the same recipes, from its rows.
+
+::
+
+    softhash bench recipes/compare/frozen-common.toml --data PICTURES -o RESULTS --curves 48
+    softhash plot RESULTS -o FIGURES
+    python -m tools.comparison docs/results/coco --title COCO
+
+The folder holds `frozen-common.jsonl` and `frozen-strong.jsonl`, and beside each the tested
+differences that `softhash plot` writes as `significance.json`, as `frozen-common-significance.json`
+and so on. Written are `comparison.md` and folders of tables and figures. Every number on the page
+comes from a row; a test writes the committed pages again and compares.
+"""
+
+import shlex
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from tools.comparison.markdown import wrap, write_table
+from tools.comparison.part import SHOWN_BITS, Part, read_part
+from tools.comparison.standing import list_gains, list_printed, list_standing
+
+from softhash.experiments.results import Row
+from softhash.files import write_whole
+from softhash.plots.markup import to_markdown
+from softhash.plots.tables import comparison_table, overview_table
+from softhash.plots.writing import Choice, write_report
+
+PAGE, ABOUT = "comparison.md", "about.txt"
+COMMON, STRONG = "frozen-common", "frozen-strong"
+TIES = "expected"
+PAPER = (("map", "5000"), ("wap", "5000"), ("acg", "5000"), ("ndcg", "5000"))
+SCREEN = (("ndcg", "20"), ("acg", "20"), ("precision", "20"), ("ndcg", "100"), ("acg", "100"))
+BY_LENGTH = (("map", "5000"), ("ndcg", "100"), ("ndcg", "20"))
+KEPT = ("tables.md", "*map-bits.png", "*ndcg-bits.png", "*curves.png")
+
+INTRODUCTION = """\
+This page is for researchers who want to compare hashing methods. Every method was trained by the
+same recipe, ours included, and nothing in a recipe was chosen for one of them.
+`tools/comparison` wrote the page from the rows.
+"""
+RECIPES = """\
+`common` is plain training. `strong` is what our own method has by default: a linear path beside the
+hidden layer, more dropout, batches twice as large and twice as many epochs.
+"""
+TESTED = """\
+Differences were tested by a paired bootstrap over queries and seeds. Values marked ≈ are level with
+the best of their column: the 95 % interval of the difference contains 0. Then nobody leads.
+"""
+GAINS = """\
+What the recipe brings to a method is the difference of the two columns. What our loss brings is the
+distance to the best other method under the same recipe.
+"""
+STANDING = """\
+How our own method stands in each column: it leads, it is level with the best, or it is behind. DQN
+and SPQ are quantisers: they compare the query's real numbers with codebooks, so their database has
+codes of the same length, but their queries are not codes.
+"""
+PRINTED = """\
+In brackets is what the IDHN paper prints: another network (AlexNet, fine-tuned; features of its fc7
+for shallow methods) and other labels. Compare the order of methods, not the level.
+"""
+
+
+def write_page(folder: Path, title: str, data: str = "", *, figures: bool = True) -> str:
+    """Write the page of a collection, and folders of tables and figures; return its text.
+
+    Args:
+        folder: with the rows; a file `about.txt` in it has what else is to be known of them.
+        title: the collection's name.
+        data: the paper's name of the data set, to put its numbers beside ours.
+        figures: whether the folders are written too.
+
+    """
+    common, strong = (read_part(folder, name) for name in (COMMON, STRONG))
+    if figures:
+        for part in (common, strong):
+            draw(part, folder / part.name)
+    bits = SHOWN_BITS
+    parts = [f"# {title}: every method under one recipe\n", INTRODUCTION, "## What was run\n"]
+    parts += [list_facts(common, strong)]
+    parts += [(folder / ABOUT).read_text()] if (folder / ABOUT).exists() else []
+    parts += [RECIPES, TESTED]
+    parts += [
+        "## The common recipe\n",
+        overview(common, bits, PAPER),
+        overview(common, bits, SCREEN),
+    ]
+    parts += [list_figures(common)]
+    parts += ["## The strong recipe\n", overview(strong, bits, (*PAPER[:2], *SCREEN))]
+    parts += ["## What the loss brings, and what the recipe\n", GAINS]
+    parts += [
+        list_gains(common, strong, *measure) for measure in (("map", "5000"), ("ndcg", "100"))
+    ]
+    parts += ["## Where our own method stands\n", STANDING]
+    parts += [list_standing(part) for part in (common, strong)]
+    parts += ["## Every length\n", *(by_length(common, *measure) for measure in BY_LENGTH)]
+    parts += ["## Beside the paper\n", PRINTED, list_printed(common, data)] if data else []
+    parts += ["## How to rerun\n", list_commands(common, folder.name, title, data)]
+    text = "\n".join(parts)
+    write_whole(folder / PAGE, text, force=True)
+    return text
+
+
+def draw(part: Part, folder: Path) -> None:
+    """Write tables and figures as `softhash plot` does, without the page that holds all of them."""
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        choice = Choice(formats=("png",), force=True, tested=part.tested)
+        write_report(part.group.rows, Path(scratch), choice)
+        for path in (path for pattern in KEPT for path in Path(scratch).glob(pattern)):
+            shutil.copyfile(path, folder / path.name)
+
+
+def list_facts(common: Part, strong: Part) -> str:
+    """Write what was run: the split, the network, the methods, and with which code."""
+    first = common.group.rows[0]
+    data, contract = first["data"], first["contract"]
+    rows = [*common.group.rows, *strong.group.rows]
+    methods = {row["recipe"]["method"] for row in rows}
+    facts = [
+        ("collection", f"{data['pictures']:,} pictures, {contract['classes']} classes"),
+        ("labels", f"{data['labels_per_picture']:.1f} per picture"),
+        (
+            "split",
+            f"{data['protocol']}, seed {data['seed']}: {contract['queries']:,} queries, "
+            f"{data['train']:,} to train, {contract['database']:,} database; "
+            f"SHA-256 `{contract['split'][:12]}…`",
+        ),
+        ("network", f"{first['recipe']['backbone']}, frozen"),
+        ("lines", f"{len(methods)}, references included"),
+        ("rows", f"{len(common.group.rows)} common, {len(strong.group.rows)} strong"),
+        ("lengths", f"{', '.join(map(str, common.group.bits))} bits"),
+        ("seeds", _seeds(rows)),
+        ("measures", "ties `expected`: exact means over the orders of tied items"),
+        ("code", _distinct(rows, "commit")),
+        ("device", _distinct(rows, "device")),
+        ("raw rows", ", ".join(f"[{p.name}.jsonl]({p.name}.jsonl)" for p in (common, strong))),
+        ("generated", ", ".join(f"[{p.name}]({p.name}/tables.md)" for p in (common, strong))),
+    ]
+    return write_table(("", ""), facts)
+
+
+def overview(part: Part, bits: int, measures: Sequence[tuple[str, str]]) -> str:
+    """Write one table of several measures at one length."""
+    return wrap(to_markdown(overview_table(part.group, bits, measures, TIES, part.tested)))
+
+
+def by_length(part: Part, metric: str, cut: str) -> str:
+    """Write one table of one measure at every length."""
+    return wrap(to_markdown(comparison_table(part.group, metric, cut, TIES, part.tested)))
+
+
+def list_figures(part: Part) -> str:
+    """Show the figures of MAP and NDCG against the length."""
+    return "\n".join(
+        f"![{name} against bits]({part.name}/{part.group.slug}-{file}.png)\n"
+        for name, file in (("MAP", "map-bits"), ("NDCG", "ndcg-bits"))
+    )
+
+
+def list_commands(part: Part, folder: str, title: str, data: str) -> str:
+    """Write the commands that give these rows.
+
+    Args:
+        part: the rows.
+        folder: name of theirs in docs/results.
+        title: the collection's name.
+        data: the paper's name of the data set.
+
+    """
+    protocol = part.group.rows[0]["data"]["protocol"]
+    given = "--data PICTURES" + ("" if protocol == "random" else f" --protocol {protocol}")
+    bench = "softhash bench recipes/compare"
+    given_again = [f"docs/results/{folder}", "--title", title]
+    given_again += ["--paper", data] if data else []
+    commands = [
+        ("rows", f"{bench}/frozen-common.toml {given} -o RESULTS --curves 48"),
+        ("the other recipe", f"{bench}/frozen-strong.toml {given} -o STRONG --curves 48"),
+        ("tables, figures, tested differences", "softhash plot RESULTS -o FIGURES"),
+        ("this page", shlex.join(["python", "-m", "tools.comparison", *given_again])),
+    ]
+    return write_table(("what", "command"), [(what, f"`{command}`") for what, command in commands])
+
+
+def _seeds(rows: Sequence[Row]) -> str:
+    """Write how many seeds a method has at a length; references have no codes, and one row."""
+    coded = (row for row in rows if row["contract"].get("bits") == row["recipe"]["bits"])
+    keys = ("method", "bits", "epochs")
+    counts = Counter(tuple(row["recipe"][key] for key in keys) for row in coded)
+    return " or ".join(str(count) for count in sorted(set(counts.values())))
+
+
+def _distinct(rows: Sequence[Row], key: str) -> str:
+    """List the versions of something that rows were computed with."""
+    found = dict.fromkeys(str(row["versions"].get(key, "unknown")) for row in rows)
+    return ", ".join(sorted(found))
