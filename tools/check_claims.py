@@ -18,9 +18,11 @@ A list stands for one number per value; of several lists the last one of `rows`,
 of a setting of the recipe, rounded as it is printed. `where` chooses rows by settings,
 `reduction = "sd"` gives the standard deviation, and `minus` what is subtracted, where it differs.
 `ranks` are sources as well: the method has the given `rank` (1 by default) among all methods of
-these rows and bits, `of` so many. Keys that all sources share stand in the claim itself.
+these rows and bits, `of` so many, and those of `level` are not behind the best by the test in
+`ROWS-significance.json`. Keys that all sources share stand in the claim itself.
 """
 
+import json
 import re
 import sys
 import tomllib
@@ -42,7 +44,7 @@ COVERED = ("README.md", "docs/index.md", "docs/why/method.md", "docs/how-to/fine
 REFERENCES = ("float", "classifier")  # ranked by other things than codes: they have no rank
 LISTED = ("rows", "method", "bits", "variant", "metric", "reduction")
 SHARED = {*LISTED, "where"}
-KEYS = {"numbers": {*SHARED, "minus"}, "ranks": {*SHARED, "rank", "of"}}
+KEYS = {"numbers": {*SHARED, "minus"}, "ranks": {*SHARED, "rank", "of", "level"}}
 NUMBER = re.compile(r"(?<![\w.])[+−-]?\d+\.\d{3,}(?!\d|\.\d)")
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 REDUCTIONS = {"mean": mean, "sd": stdev}
@@ -115,17 +117,31 @@ def check_ranks(claim: Source, root: Path) -> Iterator[str]:
             yield f"rank {rank} instead of {wanted} ({describe(source)})"
         if len(values) != source.get("of", len(values)):
             yield f"{len(values)} methods instead of {source['of']} ({describe(source)})"
+        if "level" in source and (level := find_level(source, root)) != set(source["level"]):
+            yield f"level are {', '.join(sorted(level))} ({describe(source)})"
+
+
+def find_level(source: Source, root: Path) -> set[str]:
+    """Return the methods, the best included, that the test does not find behind the best."""
+    rows = root / RESULTS / source["rows"]
+    tests = json.loads(rows.with_name(f"{rows.stem}-significance.json").read_text(encoding="utf-8"))
+    wanted = (source["bits"], source["metric"])
+    return {
+        test["method"]
+        for test in tests
+        if test["level"] and wanted == (test["bits"], test["metric"])
+    }
 
 
 def expand(claim: Source, kind: str) -> Iterator[Source]:
     """Yield the sources of a claim one by one, complete, with one value for every key."""
-    shared = {key: value for key, value in claim.items() if key in SHARED}
-    if extra := set(claim) - SHARED - {"page", "text", *KEYS}:
+    shared = {key: value for key, value in claim.items() if key in KEYS["numbers"]}
+    if extra := set(claim) - set(shared) - {"page", "text", *KEYS}:
         raise InputError(f"unknown keys of a claim: {', '.join(sorted(extra))}")
     for source in claim.get(kind, ()):
-        if extra := (set(source) - KEYS[kind]) | (set(source.get("minus", ())) - SHARED):
-            raise InputError(f"unknown keys in {kind}: {', '.join(sorted(extra))}")
         whole = {"method": "softhash", **shared, **source}
+        if extra := (set(source) - KEYS[kind]) | (set(whole.get("minus", ())) - SHARED):
+            raise InputError(f"unknown keys in {kind}: {', '.join(sorted(extra))}")
         lists = {key: whole[key] for key in LISTED if isinstance(whole.get(key), list)}
         for values in product(*lists.values()):
             yield {**whole, **dict(zip(lists, values, strict=True))}

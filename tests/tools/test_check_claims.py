@@ -43,6 +43,14 @@ ROWS = [
     row(0.6, variant="long", epochs=80, average=0.998),
     row(0.1, method="idhn", dropout=0.5), row(0.2, method="idhn", dropout=0.7),
 ]  # fmt: skip
+TESTS = [
+    {"bits": bits, "metric": metric, "method": method, "level": level}
+    for bits, metric, method, level in [
+        (48, "map@5000", "softhash", True), (48, "map@5000", "ITQ", False),
+        (48, "ndcg@20", "softhash", True), (48, "ndcg@20", "ITQ", True),
+        (12, "map@5000", "ITQ", True), (12, "map@5000", "softhash", False),
+    ]
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -57,6 +65,7 @@ def problems(tool, tmp_path, capsys):
         folder = tmp_path / "docs" / "results"
         (folder / "photos").mkdir(parents=True)
         (folder / "photos" / "rows.jsonl").write_text("".join(json.dumps(r) + "\n" for r in ROWS))
+        (folder / "photos" / "rows-significance.json").write_text(json.dumps(TESTS))
         (folder / "claims.toml").write_text(claims)
         code = tool["main"]([str(tmp_path)])
         printed = capsys.readouterr().out
@@ -123,6 +132,17 @@ def test_sources_are_deviations_differences_variants_and_settings(problems, prin
     assert problems(printed, claims) == ""
 
 
+def test_keys_of_a_claim_are_those_of_all_its_sources(problems):
+    shared = 'metric = ["map@5000", "ndcg@20"]\nminus = {method = "itq"}\nnumbers = [{}]'
+    assert problems("+0.113; −0.100", f'{CLAIM}text = "+0.113; −0.100"\n{shared}') == ""
+
+
+def test_an_unknown_key_of_a_claim_is_found(problems):
+    assert "unknown keys of a claim: digits" in problems(
+        "0.513", f'{CLAIM}text = "0.513"\ndigits = 3'
+    )
+
+
 def ranks(source):
     """Of rows without the method that has two settings."""
     return f'{CLAIM}text = "leads"\nwhere = {{dropout = 0.5}}\nranks = [{source}]'
@@ -136,6 +156,10 @@ def ranks(source):
         ('{metric = "ndcg@20"}', "rank 2 instead of 1"),
         ('{metric = "map@5000", method = "itq", rank = 3}', "rank 2 instead of 3"),
         ('{metric = "map@5000", of = 4}', "3 methods instead of 4"),
+        ('{metric = "map@5000", level = ["softhash"]}', ""),
+        ('{metric = "ndcg@20", rank = 2, level = ["ITQ", "softhash"]}', ""),
+        ('{metric = "ndcg@20", rank = 2, level = ["ITQ"]}', "level are ITQ, softhash"),
+        ('{metric = "map@5000", level = ["ITQ", "softhash"]}', "level are softhash"),
     ],
 )
 def test_ranks_are_those_among_methods_that_make_codes(problems, source, problem):
