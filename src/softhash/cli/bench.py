@@ -58,6 +58,12 @@ def bench(
             "--rescore", help="Measure rescored searches too; runs cells without it again."
         ),
     ] = False,
+    each_epoch: Annotated[
+        bool,
+        typer.Option(
+            "--each-epoch", help="Measure after every epoch too, as papers of a best epoch do."
+        ),
+    ] = False,
     curves: Annotated[
         str, typer.Option(help="Lengths whose first seed has curves; `all` for every row.")
     ] = "all",
@@ -104,7 +110,7 @@ def bench(
             return
         run = BenchRun(
             output, split, options, saved=saved, part=_part(part), curves=drawn,
-            sheets=sheets, rescore=rescore, command=typed_command(sys.argv),
+            sheets=sheets, rescore=rescore, each_epoch=each_epoch, command=typed_command(sys.argv),
             on_cell=_CellPrinter(),
         )  # fmt: skip
         failed = run.tune(cells, tune) if tune else run.run(cells)

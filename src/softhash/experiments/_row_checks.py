@@ -130,6 +130,7 @@ _PARTS: dict[str, Check] = {
         }
     ),
     "prefixes": _is_prefixes,
+    "by_epoch": _table_of(_is_numbers),
     "curves": _is_curves,
     "hits": _is_hits,
     "seconds": _table_of(_is_number),

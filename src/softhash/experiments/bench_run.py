@@ -41,6 +41,7 @@ class BenchRun:
         curves: lengths whose first seed has curves, None for every row.
         sheets: number of queries whose nearest pictures a row names.
         rescore: whether rescored searches are measured.
+        each_epoch: whether the queries are measured after every epoch too.
         command: what the user typed.
         on_cell: called with (cells done, cells in all, the row) after each cell.
 
@@ -54,6 +55,7 @@ class BenchRun:
     curves: Sequence[int] | None = None
     sheets: int = 0
     rescore: bool = False
+    each_epoch: bool = False
     command: str = ""
     on_cell: Callable[[int, int, Row], None] = lambda done, total, row: None
 
@@ -109,6 +111,7 @@ class BenchRun:
         return RowOptions(
             sheets=self.sheets,
             rescore=self.rescore,
+            each_epoch=self.each_epoch,
             command=self.command,
             side_by_side=self.part[1],
             keep_per_query=lambda row, values, first_bits: save_per_query(

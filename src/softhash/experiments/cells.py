@@ -3,7 +3,7 @@
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from softhash.data.splits.split import Split
 from softhash.devices import pick_device
 from softhash.evaluation.evaluate import CURVE_POINTS
 from softhash.evaluation.report import Report
+from softhash.experiments.by_epoch import CUTS as EPOCH_CUTS
+from softhash.experiments.by_epoch import ByEpoch, watch_epochs
 from softhash.experiments.commit import find_commit
 from softhash.experiments.encoded_split import EncodedSplit, outputs, quantiser_distances
 from softhash.experiments.inputs import GridInputs
@@ -43,6 +45,7 @@ class RowOptions:
         sheets: number of queries whose nearest pictures it names.
         rescore: whether rescored searches are measured.
         curves: whether there are curves.
+        each_epoch: whether it has metrics of the queries after every epoch, see `by_epoch`.
         command: what the user typed.
         side_by_side: how many runs share the device, so that times are not those of one alone.
         keep_per_query: called with the row, the values of each query behind its metrics, and the
@@ -53,6 +56,7 @@ class RowOptions:
     sheets: int = 0
     rescore: bool = False
     curves: bool = True
+    each_epoch: bool = False
     command: str = ""
     side_by_side: int = 1
     keep_per_query: KeepPerQuery = lambda row, values, first_bits: None
@@ -68,6 +72,7 @@ class TrainedCell:
         outputs: u of every picture (n, bits).
         seconds: that training took.
         device: that it was trained on.
+        by_epoch: metrics after every epoch, where they were asked for.
 
     """
 
@@ -76,6 +81,7 @@ class TrainedCell:
     outputs: npt.NDArray[np.float32]
     seconds: float
     device: torch.device
+    by_epoch: ByEpoch = field(default_factory=dict)
 
     @property
     def lengths(self) -> list[int]:
@@ -102,13 +108,17 @@ class TrainedCell:
         return EncodedSplit(*sides, bits, near, distance, u[query], self.device)
 
 
-def train_cell(recipe: Recipe, inputs: GridInputs, options: Options) -> TrainedCell:
+def train_cell(
+    recipe: Recipe, inputs: GridInputs, options: Options, *, each_epoch: bool = False
+) -> TrainedCell:
     """Train one cell, and compute the outputs of all pictures.
 
     Args:
         recipe: of the cell.
         inputs: that the recipe's mode and backbone ask for.
         options: where, and what is reported.
+        each_epoch: whether the queries are measured after every epoch too; the time of it counts
+            as training.
 
     """
     device = torch.device(pick_device(options.device))
@@ -116,17 +126,25 @@ def train_cell(recipe: Recipe, inputs: GridInputs, options: Options) -> TrainedC
     frozen = recipe.mode == "frozen"  # the backbone's features are there, and it is not needed
     hasher = build_hasher(recipe, inputs.inputs.shape[1] if frozen else None)
     kind = method_class(recipe.method)
+    network: Any = hasher.network.head if frozen else hasher.network
     train, labels = inputs.train.to(inputs.inputs.device), inputs.labels[inputs.train]
+
+    def measure() -> Mapping[str, float]:
+        u = outputs(network, inputs.inputs, device)
+        cell = TrainedCell(hasher, network, u, 0.0, device)
+        return cell.encode_split(inputs).report(EPOCH_CUTS).metrics
+
+    by_epoch: ByEpoch = {}
+    if each_epoch and hasher.ranking == "hamming":
+        skipped = recipe.epochs if recipe.teacher_zoom and not frozen else 0
+        options, by_epoch = watch_epochs(options, network, measure, skipped)
     if frozen:
-        network: Any = train_head(
-            hasher.network.head, kind, inputs.features[train], labels, recipe, options
-        )
+        train_head(network, kind, inputs.features[train], labels, recipe, options)
     else:
         fit_pixels(hasher, kind, inputs.inputs[train], labels, recipe, options)
-        network = hasher.network
     seconds = time.perf_counter() - started
     u = outputs(network.to(device), inputs.inputs, device)
-    return TrainedCell(hasher, network, u, seconds, device)
+    return TrainedCell(hasher, network, u, seconds, device, by_epoch)
 
 
 def run_cell(
@@ -143,12 +161,13 @@ def run_cell(
     """
     wanted = wanted or RowOptions()
     started, trained, shorter = time.perf_counter(), 0.0, {}
+    by_epoch: ByEpoch = {}
     reports: dict[int | None, Report] = {}
     if recipe.method in REFERENCES:
         encoded = reference_split(recipe.method, inputs)
     else:
-        cell = train_cell(recipe, inputs, options)
-        trained, encoded = cell.seconds, cell.encode_split(inputs)
+        cell = train_cell(recipe, inputs, options, each_epoch=wanted.each_epoch)
+        trained, encoded, by_epoch = cell.seconds, cell.encode_split(inputs), cell.by_epoch
         for length in cell.lengths:
             first = cell.encode_split(inputs, length)
             shorter[str(length)], reports[length] = _measure(first, curves=wanted.curves)
@@ -160,6 +179,7 @@ def run_cell(
         **whole,
         **{name: _metrics(again) for name, again in rescored.items()},
         **({"prefixes": shorter} if shorter else {}),
+        **({"by_epoch": by_epoch} if any(by_epoch.values()) else {}),
         "contract": dict(reports[None].contract) | {"split": inputs.split.sha256},
         "data": _data(inputs.split),
         "hits": _hits(encoded, inputs, wanted.sheets),
