@@ -61,6 +61,7 @@ def test_results_that_are_not_there_are_named(tmp_path):
     assert "nowhere does not exist; give what `softhash bench -o` wrote" in done.stderr
 
 
+@pytest.mark.slow
 def test_rows_of_several_commits_need_a_word(tmp_path):
     rows = [json.loads(line) for line in (ROWS / "idhn-variants.jsonl").read_text().splitlines()]
     rows[0]["versions"]["commit"] = "ab12-dirty"
@@ -75,6 +76,7 @@ def test_rows_of_several_commits_need_a_word(tmp_path):
     assert "; rows of 2 commits" in (figures / "tables.md").read_text()
 
 
+@pytest.mark.slow
 def test_values_of_single_queries_are_tested_and_what_was_found_is_kept(tmp_path):
     results = tmp_path / "results"
     results.mkdir()

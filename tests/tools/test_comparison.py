@@ -37,6 +37,16 @@ def test_a_page_follows_from_its_rows(name, tmp_path):
     assert written == (RESULTS / name / "comparison.md").read_text()
 
 
+def test_the_page_of_other_protocols_follows_from_its_rows(tmp_path):
+    from tools.comparison import protocols
+
+    for name in (*protocols.UNSEEN.values(), protocols.VOC_VAL):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(RESULTS / name, tmp_path / name)
+    written = protocols.write_page(tmp_path)
+    assert written == (RESULTS / protocols.PAGE).read_text()
+
+
 def line(method, difference, level, best="DHN"):
     return {"method": method, "difference": difference, "level": level, "best": best}
 
