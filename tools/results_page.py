@@ -4,7 +4,7 @@
 
     softhash bench recipes/softhash/first-screen.toml --data PICTURES -o RESULTS
     softhash bench recipes/softhash/first-screen-ablation.toml --data PICTURES -o ABLATION
-    python tools/results_page.py docs/results/coco --title COCO
+    python -m tools.results_page docs/results/coco --title COCO
 
 The folder holds the rows: `first-screen.jsonl`, others of `EXTRAS` where there are some, and
 `split.json` where the split is none that a protocol draws. Written are the page (README.md, or
@@ -13,12 +13,19 @@ row.
 """
 
 import argparse
-import shutil
 import sys
-import tempfile
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+
+from tools.page_parts import (
+    MEASURED,
+    TIES,
+    describe_data,
+    keep_report,
+    list_versions,
+    wrap,
+    write_table,
+)
 
 from softhash import InputError, SofthashError
 from softhash.experiments.results import Row, read_results
@@ -28,7 +35,7 @@ from softhash.plots.entries import distinct_lines
 from softhash.plots.groups import Group, group_rows
 from softhash.plots.markup import to_markdown
 from softhash.plots.tables import comparison_table, overview_table
-from softhash.plots.writing import Choice, write_report
+from softhash.plots.writing import Choice
 
 NAME = "first-screen"
 CUTS = ("5000", "100", "20")  # of the generated tables; figures of MAP take the first
@@ -37,10 +44,8 @@ MEASURES = (
     ("acg", "100"),
 )  # fmt: skip
 BY_LENGTH = (("map", "5000"), ("ndcg", "20"), ("ndcg", "100"))
-TIES = "expected"
 SPLIT = "split.json"
 SHEETS = "--only softhash,float --bits 256 --seeds 1 --sheets 20"
-WIDTH = 100
 KEPT = ("*.md", "*.tex", "*.png")
 
 INTRODUCTION = """\
@@ -89,7 +94,7 @@ def write_page(folder: Path, title: str, page: str = "README.md") -> Path:
     """
     rows = read_results(folder / f"{NAME}.jsonl")
     group = one_group(rows)
-    draw(rows, folder / NAME)
+    keep_report(rows, folder / NAME, Choice(CUTS, TIES, ("png",), force=True), KEPT)
     parts = [f"# {title}\n", INTRODUCTION, "## What was run\n", list_facts(group)]
     parts += ["## The first screen\n", FIRST_SCREEN, overview(group)]
     parts += ["## Every length\n", LENGTHS, *(by_length(group, *one) for one in BY_LENGTH)]
@@ -119,50 +124,30 @@ def one_group(rows: Sequence[Row]) -> Group:
     return groups[0]
 
 
-def draw(rows: Sequence[Row], folder: Path) -> None:
-    """Write tables and figures as `softhash plot` does, without the page that holds all of them."""
-    folder.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        write_report(rows, Path(scratch), Choice(CUTS, TIES, ("png",), force=True))
-        for pattern in KEPT:
-            for path in Path(scratch).glob(pattern):
-                shutil.copyfile(path, folder / path.name)
-
-
 def list_facts(group: Group) -> str:
     """Write what was run: the split, the network, the methods, and with which code."""
-    first, data = group.rows[0], group.rows[0]["data"]
-    contract, recipe = first["contract"], first["recipe"]
     seeds = {row["recipe"]["seed"] for row in group.rows}
     facts = [
-        ("collection", f"{data['pictures']:,} pictures, {contract['classes']} classes"),
-        ("labels", f"{data['labels_per_picture']:.1f} per picture"),
-        (
-            "split",
-            f"{data['protocol']}, seed {data['seed']}: {contract['queries']:,} queries, "
-            f"{data['train']:,} to train, {contract['database']:,} database; "
-            f"SHA-256 `{contract['split'][:12]}…`",
-        ),
-        ("network", f"{recipe['backbone']}, frozen"),
+        *describe_data(group.rows[0]),
         ("lines", "; ".join(entry.label for entry in group.entries)),
         ("lengths, seeds", f"{', '.join(map(str, group.bits))} bits; {len(seeds)}"),
-        ("measures", "ties `expected`: exact means over the orders of tied items"),
-        ("code", _distinct(group.rows, "commit")),
-        ("device", _distinct(group.rows, "device")),
+        MEASURED,
+        ("code", list_versions(group.rows, "commit")),
+        ("device", list_versions(group.rows, "device")),
         ("raw rows", f"[{NAME}.jsonl]({NAME}.jsonl)"),
         ("generated", f"[tables.md]({NAME}/tables.md), [tables.tex]({NAME}/tables.tex)"),
     ]
-    return _table(("", ""), facts)
+    return write_table(("", ""), facts)
 
 
 def overview(group: Group) -> str:
     """Write one table of all measures at the longest code."""
-    return _wrapped(to_markdown(overview_table(group, max(group.bits), MEASURES, TIES)))
+    return wrap(to_markdown(overview_table(group, max(group.bits), MEASURES, TIES)))
 
 
 def by_length(group: Group, metric: str, cut: str) -> str:
     """Write one table of one measure at every length."""
-    return _wrapped(to_markdown(comparison_table(group, metric, cut, TIES)))
+    return wrap(to_markdown(comparison_table(group, metric, cut, TIES)))
 
 
 def list_figures(group: Group) -> str:
@@ -180,7 +165,9 @@ def list_times(group: Group) -> str:
         if not entry.reference:
             seconds = training_seconds(entry.with_bits(longest))
             times.append((entry.label, "–" if seconds is None else f"{seconds:.1f} s"))
-    return _table(("method", f"training, {longest} bits, {_distinct(group.rows, 'device')}"), times)
+    return write_table(
+        ("method", f"training, {longest} bits, {list_versions(group.rows, 'device')}"), times
+    )
 
 
 def list_commands(group: Group, folder: Path) -> str:
@@ -198,29 +185,7 @@ def list_commands(group: Group, folder: Path) -> str:
         ("nearest pictures of twenty queries", f"{bench}.toml {given} -o SHEETS {SHEETS}"),
         ("contact sheets of them", "softhash plot SHEETS -o FIGURES --data PICTURES"),
     ]
-    return _table(("what", "command"), [(what, f"`{command}`") for what, command in commands])
-
-
-def _distinct(rows: Sequence[Row], key: str) -> str:
-    """List the versions of something that rows were computed with."""
-    found = dict.fromkeys(str(row["versions"].get(key, "unknown")) for row in rows)
-    return ", ".join(found)
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(row)} |" for row in (header, *rows)]
-    return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]]) + "\n"
-
-
-def _wrapped(markdown: str) -> str:
-    """Break long lines of prose; tables and headings stay as they are."""
-    return (
-        "\n".join(
-            line if line.startswith(("|", "#")) else textwrap.fill(line, WIDTH)
-            for line in markdown.splitlines()
-        )
-        + "\n"
-    )
+    return write_table(("what", "command"), [(what, f"`{command}`") for what, command in commands])
 
 
 def main(arguments: list[str]) -> int | str:

@@ -131,6 +131,24 @@ def test_options_of_bench_that_do_not_go_together_are_a_usage_error(options, mes
         bench(tmp_path / "r.toml", **options)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"part": "4/3"}, "--part is '4/3'; give one as 1/3"),
+        ({"part": "0/3"}, "--part is '0/3'"),
+        ({"part": "a"}, "--part is 'a'"),
+        ({"curves": "x"}, "--curves has 'x'; give whole numbers"),
+    ],
+)
+def test_a_share_or_a_length_that_cannot_be_is_refused_before_pictures_are_read(
+    options, message, tmp_path
+):
+    (tmp_path / "r.toml").write_text('method = "lsh"\n')
+    with pytest.raises(typer.BadParameter, match=message):
+        bench(tmp_path / "r.toml", data="nowhere", output=tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_wrong_number_of_bits_is_named(run_bench):
     with pytest.raises(Exception, match="--bits has 'x'; give whole numbers"):
         run_bench(bits="12,x")

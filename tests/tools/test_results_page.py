@@ -16,7 +16,8 @@ CURVES = {name: [1.0, 2.0] for name in ("n", "acg", "ndcg", "precision", "recall
 
 
 @pytest.fixture
-def tool():
+def tool(monkeypatch):
+    monkeypatch.syspath_prepend(str(TOOL.parents[1]))
     return runpy.run_path(str(TOOL), run_name="tool")
 
 
@@ -48,7 +49,7 @@ def made_rows():
 
 
 def test_a_page_has_every_number_from_its_rows(tool, tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(tool["write_page"].__globals__, "draw", lambda rows, folder: None)
+    monkeypatch.setitem(tool["write_page"].__globals__, "keep_report", lambda *given: None)
     write_rows(tmp_path, made_rows())
     ablation = [row(0.8), row(0.7, "both paths")]
     write_rows(tmp_path, ablation, "first-screen-ablation.jsonl")

@@ -13,25 +13,30 @@ comes from a row; a test writes the committed pages again and compares.
 """
 
 import shlex
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.comparison.markdown import wrap, write_table
 from tools.comparison.part import SHOWN_BITS, Part, read_part
 from tools.comparison.standing import list_gains, list_printed, list_standing
+from tools.page_parts import (
+    MEASURED,
+    TIES,
+    describe_data,
+    keep_report,
+    list_versions,
+    wrap,
+    write_table,
+)
 
 from softhash.experiments.results import Row
 from softhash.files import write_whole
 from softhash.plots.markup import to_markdown
 from softhash.plots.tables import comparison_table, overview_table
-from softhash.plots.writing import Choice, write_report
+from softhash.plots.writing import Choice
 
 PAGE, ABOUT = "comparison.md", "about.txt"
 COMMON, STRONG = "frozen-common", "frozen-strong"
-TIES = "expected"
 PAPER = (("map", "5000"), ("wap", "5000"), ("acg", "5000"), ("ndcg", "5000"))
 SCREEN = (("ndcg", "20"), ("acg", "20"), ("precision", "20"), ("ndcg", "100"), ("acg", "100"))
 BY_LENGTH = (("map", "5000"), ("ndcg", "100"), ("ndcg", "20"))
@@ -78,7 +83,8 @@ def write_page(folder: Path, title: str, data: str = "", *, figures: bool = True
     common, strong = (read_part(folder, name) for name in (COMMON, STRONG))
     if figures:
         for part in (common, strong):
-            draw(part, folder / part.name)
+            choice = Choice(formats=("png",), force=True, tested=part.tested)
+            keep_report(part.group.rows, folder / part.name, choice, KEPT)
     bits = SHOWN_BITS
     parts = [f"# {title}: every method under one recipe\n", INTRODUCTION, "## What was run\n"]
     parts += [list_facts(common, strong)]
@@ -105,39 +111,19 @@ def write_page(folder: Path, title: str, data: str = "", *, figures: bool = True
     return text
 
 
-def draw(part: Part, folder: Path) -> None:
-    """Write tables and figures as `softhash plot` does, without the page that holds all of them."""
-    folder.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        choice = Choice(formats=("png",), force=True, tested=part.tested)
-        write_report(part.group.rows, Path(scratch), choice)
-        for path in (path for pattern in KEPT for path in Path(scratch).glob(pattern)):
-            shutil.copyfile(path, folder / path.name)
-
-
 def list_facts(common: Part, strong: Part) -> str:
     """Write what was run: the split, the network, the methods, and with which code."""
-    first = common.group.rows[0]
-    data, contract = first["data"], first["contract"]
     rows = [*common.group.rows, *strong.group.rows]
     methods = {row["recipe"]["method"] for row in rows}
     facts = [
-        ("collection", f"{data['pictures']:,} pictures, {contract['classes']} classes"),
-        ("labels", f"{data['labels_per_picture']:.1f} per picture"),
-        (
-            "split",
-            f"{data['protocol']}, seed {data['seed']}: {contract['queries']:,} queries, "
-            f"{data['train']:,} to train, {contract['database']:,} database; "
-            f"SHA-256 `{contract['split'][:12]}…`",
-        ),
-        ("network", f"{first['recipe']['backbone']}, frozen"),
+        *describe_data(common.group.rows[0]),
         ("lines", f"{len(methods)}, references included"),
         ("rows", f"{len(common.group.rows)} common, {len(strong.group.rows)} strong"),
         ("lengths", f"{', '.join(map(str, common.group.bits))} bits"),
         ("seeds", _seeds(rows)),
-        ("measures", "ties `expected`: exact means over the orders of tied items"),
-        ("code", _distinct(rows, "commit")),
-        ("device", _distinct(rows, "device")),
+        MEASURED,
+        ("code", list_versions(rows, "commit")),
+        ("device", list_versions(rows, "device")),
         ("raw rows", ", ".join(f"[{p.name}.jsonl]({p.name}.jsonl)" for p in (common, strong))),
         ("generated", ", ".join(f"[{p.name}]({p.name}/tables.md)" for p in (common, strong))),
     ]
@@ -192,9 +178,3 @@ def _seeds(rows: Sequence[Row]) -> str:
     keys = ("method", "bits", "epochs")
     counts = Counter(tuple(row["recipe"][key] for key in keys) for row in coded)
     return " or ".join(str(count) for count in sorted(set(counts.values())))
-
-
-def _distinct(rows: Sequence[Row], key: str) -> str:
-    """List the versions of something that rows were computed with."""
-    found = dict.fromkeys(str(row["versions"].get(key, "unknown")) for row in rows)
-    return ", ".join(sorted(found))

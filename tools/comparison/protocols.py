@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tools.comparison.markdown import wrap, write_table
+from tools.page_parts import TIES, wrap, write_table
 
 from softhash.experiments.results import Row, read_results
 from softhash.files import write_whole
@@ -19,7 +19,6 @@ UNSEEN = {
 }
 VOC_VAL = "voc2012/voc-val.jsonl"
 MEASURES = (("map", "5000"), ("ndcg", "100"), ("ndcg", "20"), ("acg", "20"))
-TIES = "expected"
 
 INTRODUCTION = """\
 # Other protocols

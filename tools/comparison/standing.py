@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from tools.comparison.markdown import write_table
 from tools.comparison.part import SHOWN_BITS, Part
+from tools.page_parts import write_table
 
 from softhash.experiments import paper
 from softhash.experiments.results import Row

@@ -96,6 +96,7 @@ def bench(
     _check_given(data, output, features, save_features)
     cells = expand_variants(read_toml(recipe), _asked_for(only, bits, seeds))
     drawn = None if curves == "all" else [_whole_number("curves", v) for v in curves.split(",")]
+    share = _part(part)  # what cannot be is refused before pictures are read
     saved = load_features(features) if features else None
     if saved:
         split = saved.inputs.split
@@ -109,7 +110,7 @@ def bench(
         if not output:
             return
         run = BenchRun(
-            output, split, options, saved=saved, part=_part(part), curves=drawn,
+            output, split, options, saved=saved, part=share, curves=drawn,
             sheets=sheets, rescore=rescore, each_epoch=each_epoch, command=typed_command(sys.argv),
             on_cell=_CellPrinter(),
         )  # fmt: skip

@@ -1,6 +1,5 @@
 """The best and the worst that a ranking can be read as, over all orders of tied items."""
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,13 +8,14 @@ from softhash.evaluation._extreme_kernels import extreme_averages, extreme_sums
 from softhash.evaluation.rankings import (
     Floats,
     Ranking,
+    SummedRanking,
     TiedRanking,
     harmonic_numbers,
     summed_discounts,
 )
 
 
-class ExtremeRanking:
+class ExtremeRanking(SummedRanking):
     """Rankings as groups of tied items; every value is its largest or smallest over their orders.
 
     Each value is an extreme of its own: average precision at a cut-off inside a group may be
@@ -33,25 +33,13 @@ class ExtremeRanking:
     """
 
     def __init__(self, counts: Any, *, best: bool) -> None:
+        super().__init__()
         array = counts.cpu().numpy() if hasattr(counts, "cpu") else np.asarray(counts)
         used = np.flatnonzero(array.any(axis=(0, 1)))
         levels = int(used[-1]) + 1 if len(used) else 1
         self.counts = np.ascontiguousarray(array[:, :, :levels], np.int64)
         self.best = best
         self.items = int(self.counts[0].sum()) if len(self.counts) else 0
-        self._sums = lru_cache(maxsize=None)(self._sums_at)
-
-    def relevant(self, n: int) -> Floats:
-        """Count the relevant items among the first n, at most or at least."""
-        return self._sums(n)[:, 0]
-
-    def gain(self, n: int) -> Floats:
-        """Sum the gains of the first n, at most or at least."""
-        return self._sums(n)[:, 1]
-
-    def dcg(self, n: int) -> Floats:
-        """Sum (2^gain − 1) / log₂(1 + rank) over the first n, at most or at least."""
-        return self._sums(n)[:, 2]
 
     def average_precision(self, n: int) -> Floats:
         """Average the precision at each relevant item of the first n, at most or at least."""

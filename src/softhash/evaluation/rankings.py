@@ -214,19 +214,15 @@ def ideal_ranking(totals: Integers) -> TiedRanking:
     return TiedRanking(np.flip(totals[:, None, :] * np.eye(totals.shape[1], dtype=int), axis=1))
 
 
-class StableRanking:
-    """Rankings whose ties stand in database order.
+class SummedRanking:
+    """Rankings of which relevant items, gains and DCG are summed together, once per cut-off."""
 
-    ``gains`` (queries, n) are the gains of the nearest items in that order; there must be as many
-    as the largest cut-off asked for.
-    """
-
-    def __init__(self, gains: npt.NDArray[np.uint16]) -> None:
-        self.gains = gains
+    def __init__(self) -> None:
         self._sums = lru_cache(maxsize=None)(self._sums_at)
 
     def _sums_at(self, n: int) -> Floats:
-        return running_sums(self.gains[:, :n], np.diff(summed_discounts(self.gains.shape[1])))
+        """Sum over the first n: (queries, 3 or more), relevant items, gains, DCG."""
+        raise NotImplementedError
 
     def relevant(self, n: int) -> Floats:
         """Count the relevant items among the first n."""
@@ -239,6 +235,21 @@ class StableRanking:
     def dcg(self, n: int) -> Floats:
         """Sum (2^gain − 1) / log₂(1 + rank) over the first n."""
         return self._sums(n)[:, 2]
+
+
+class StableRanking(SummedRanking):
+    """Rankings whose ties stand in database order.
+
+    ``gains`` (queries, n) are the gains of the nearest items in that order; there must be as many
+    as the largest cut-off asked for.
+    """
+
+    def __init__(self, gains: npt.NDArray[np.uint16]) -> None:
+        super().__init__()
+        self.gains = gains
+
+    def _sums_at(self, n: int) -> Floats:
+        return running_sums(self.gains[:, :n], np.diff(summed_discounts(self.gains.shape[1])))
 
     def average_precision(self, n: int) -> Floats:
         """Average the precision at each relevant item of the first n."""
