@@ -21,3 +21,16 @@ def made_inputs(pictures: int = 60, features: int = 8, broken: int = 3) -> GridI
     noise = rng.normal(size=(len(rows), features))
     values = noise + labels[rows] @ rng.normal(size=(5, features))
     return arrange_inputs(torch.from_numpy(values.astype(np.float32)), rows, split)
+
+
+def coloured_pictures(pictures: int = 60, side: int = 64) -> GridInputs:
+    """Make pictures of noise, brighter in the channel that is their class."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 3, pictures)
+    pixels = rng.integers(0, 128, (pictures, side, side, 3)).astype(np.uint8)
+    pixels[np.arange(pictures), :, :, classes] += 100
+    names = tuple(f"{i:03}.jpg" for i in range(pictures))
+    labels = np.eye(3, dtype=np.uint8)[classes]
+    images = ImageSet(Path("/somewhere/colours"), names, labels, tuple("rgb"), "table")
+    split = images.split("random", seed=0, query=12, train=24)
+    return arrange_inputs(torch.from_numpy(pixels), np.arange(pictures), split)

@@ -34,8 +34,12 @@ def test_no_deep_method_is_left_out(path):
     deep = {name for name in METHODS if not is_shallow(name)} - VARIANTS_OF_IDHN
     listed = {recipe.method for recipe in expand(read_toml(path))}
     assert {name for name in listed if name in METHODS and not is_shallow(name)} == deep
+    shallow = {name for name in METHODS if is_shallow(name)}
+    tuned = {name for name, reference in REFERENCES.items() if reference.finetuned}
     if path.stem == "frozen-common":
-        assert listed == deep | {name for name in METHODS if is_shallow(name)} | set(REFERENCES)
+        assert listed == deep | shallow | (set(REFERENCES) - tuned)
+    if path.stem.startswith("finetune"):
+        assert listed == deep | tuned
 
 
 @pytest.mark.parametrize("mode", ["frozen", "finetune"])

@@ -35,7 +35,7 @@ def test_values_come_back_in_half_precision_without_queries_that_have_no_label(t
     values = made_values()
     save_per_query(tmp_path / "per-query", ROW, values)
     loaded = load_per_query(tmp_path / "per-query", ROW)
-    assert loaded.shape == (5, 6)
+    assert loaded.shape == (len(QUERY_METRICS), 6)
     for name, line in zip(QUERY_METRICS, loaded, strict=True):
         known = [float(np.float16(value)) for value in values[name] if value == value]
         assert line.tolist() == known
@@ -77,7 +77,7 @@ def test_rows_of_other_seeds_splits_and_first_bits_have_files_of_their_own(tmp_p
     assert len(list(tmp_path.iterdir())) == 6
     for (_, bits), (row, value) in wanted.items():
         loaded = load_per_query(tmp_path, row, first_bits=bits)
-        assert loaded[4, 0] == np.float16(value)
+        assert loaded[QUERY_METRICS.index("acg@20"), 0] == np.float16(value)
 
 
 def test_a_second_run_of_a_cell_replaces_its_values(tmp_path):
@@ -103,11 +103,11 @@ def test_what_cannot_be_saved_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.zeros((4, 7), np.float16), r"has shape \(4, 7\), not \(5, queries\)"),
+        (np.zeros((4, 7), np.float16), r"has shape \(4, 7\), not \(9, queries\)"),
         (np.zeros(5, np.float16), r"has shape \(5,\)"),
-        (np.zeros((5, 0), np.float16), r"has shape \(5, 0\)"),
-        (np.zeros((5, 7), np.float32), "holds float32"),
-        (np.full((5, 7), np.inf, np.float16), "not finite"),
+        (np.zeros((9, 0), np.float16), r"has shape \(9, 0\)"),
+        (np.zeros((9, 7), np.float32), "holds float32"),
+        (np.full((9, 7), np.inf, np.float16), "not finite"),
         (np.array([[{}] * 7] * 5), "Python objects"),
     ],
 )

@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
-from made_inputs import made_inputs
+import torch
+from made_inputs import coloured_pictures, made_inputs
 from sklearn.linear_model import LogisticRegression
 
+from softhash.errors import UsageError
 from softhash.evaluation.by_distance import evaluate_distances
 from softhash.experiments.cells import RowOptions, run_cell
 from softhash.experiments.grid import expand
 from softhash.experiments.references import reference_recipe
+from softhash.model.hasher import Hasher
 from softhash.model.label_classifier import RIDGES
 from softhash.training.options import Options
 from softhash.training.recipe import Recipe
@@ -68,3 +71,30 @@ def test_a_classifier_is_fitted_to_the_train_set_and_ranks_by_its_probabilities(
     assert min(abs(value - row["metrics"]["map@all"]) for value in found) < 1e-3
     assert row["contract"]["bits"] == 5 * 32
     assert row["contract"]["distance"] == "cosine of a classifier's probabilities"
+
+
+def test_a_finetuned_reference_is_trained_once_for_all_lengths():
+    grid = {"method": ["dhn", "float-finetuned"], "bits": [8, 16], "seed": [0]}
+    recipes = expand({"mode": "finetune", "size": 64, "epochs": 3, "grid": grid})
+    (one,) = [recipe for recipe in recipes if recipe.method == "float-finetuned"]
+    assert (one.mode, one.epochs, one.size, one.settings) == ("finetune", 3, 64, {})
+    with pytest.raises(UsageError, match="trained on pictures"):
+        expand({"grid": {"method": ["float-finetuned"]}})
+
+
+def test_a_finetuned_classifier_ranks_by_labels_it_has_learned():
+    """Pictures of noise in a colour per class; the network as published ranks them worse."""
+    inputs = coloured_pictures()
+    recipe = Recipe.with_defaults(
+        mode="finetune", method="dhn", size=64, epochs=8, batch_size=12, average=0.0
+    )
+    published = Hasher("efficientnet_lite0", 8, size=64).network.eval()
+    with torch.no_grad():
+        x = torch.nn.functional.normalize(published.features(inputs.inputs))
+    sides = inputs.labels.numpy()[inputs.query], inputs.labels.numpy()[inputs.database]
+    near = 1 - (x[inputs.query] @ x[inputs.database].T).numpy()
+    before = evaluate_distances(near, *sides, bits=32, distance="cosine", at="all")
+    for name in ("classifier-finetuned", "float-finetuned"):
+        row = run_cell(reference_recipe(name, recipe), inputs, Options(device="cpu"))
+        assert row["metrics"]["map@all"] > max(0.9, before.metrics["map@all"])
+        assert row["seconds"]["train"] > 0

@@ -118,9 +118,9 @@ def test_columns_that_were_not_tested_are_named_and_not_marked(tmp_path):
     rows = made_rows(tmp_path, LEADS)
     (group,) = group_rows(rows)
     tested = Differences(compare_rows(rows, tmp_path))
-    measures = [("map", "5000"), ("acg", "100")]
+    measures = [("map", "5000"), ("precision", "100")]
     table = overview_table(group, 48, measures, "expected", tested)
-    assert "not tested, so not marked: ACG@100" in table.caption
+    assert "not tested, so not marked: precision@100" in table.caption
     assert places(table, 0)["IDHN"] == BEST
     assert set(places(table, 1).values()) == {0}
 

@@ -164,7 +164,9 @@ def run_cell(
     by_epoch: ByEpoch = {}
     reports: dict[int | None, Report] = {}
     if recipe.method in REFERENCES:
-        encoded = reference_split(recipe.method, inputs)
+        encoded = reference_split(recipe, inputs, options)
+        if REFERENCES[recipe.method].finetuned:
+            trained = time.perf_counter() - started
     else:
         cell = train_cell(recipe, inputs, options, each_epoch=wanted.each_epoch)
         trained, encoded, by_epoch = cell.seconds, cell.encode_split(inputs), cell.by_epoch

@@ -20,7 +20,10 @@ from softhash.evaluation.rankings import Floats
 from softhash.experiments.results import Row
 from softhash.files import write_whole
 
-QUERY_METRICS = ("map@5000", "wap@5000", "ndcg@100", "ndcg@20", "acg@20")
+QUERY_METRICS = (
+    *("map@5000", "wap@5000", "acg@5000", "ndcg@5000"),  # the paper's
+    *("ndcg@100", "acg@100", "ndcg@20", "acg@20", "precision@20"),  # of the first screen
+)
 FOLDER = "per-query"  # of a folder of results
 TOLERANCE = 1e-3  # of a mean, relative where it is above 1: half precision has errors below 5e-4
 _HEX = 16  # digits of a key

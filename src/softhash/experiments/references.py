@@ -8,6 +8,10 @@ number.
 |---|---|
 | ``float`` | the cosine of the backbone's own features, which no label was shown to |
 | ``classifier`` | the cosine of probabilities, of a logistic regression fitted to the train set |
+| ``float-finetuned`` | the cosine of features, of the network fine-tuned as a classifier |
+| ``classifier-finetuned`` | the cosine of that classifier's probabilities |
+
+The last two are trained, by the settings of their grid, in grids of mode `finetune` alone.
 """
 
 from collections.abc import Callable
@@ -16,9 +20,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from softhash.errors import UsageError
 from softhash.experiments.encoded_split import EncodedSplit
+from softhash.experiments.finetuned_classifier import classifier_features, classifier_probabilities
 from softhash.experiments.inputs import GridInputs
 from softhash.model.label_classifier import fit_label_classifier
+from softhash.training.options import Options
 from softhash.training.recipe import Recipe
 
 Floats = npt.NDArray[np.float32]
@@ -34,30 +41,48 @@ class Reference(NamedTuple):
     Attributes:
         title: for tables.
         distance: what is ranked by, for the contract.
-        vectors: called with the inputs of a grid; returns a vector of each picture (n, d).
+        vectors: called with the recipe, the inputs of a grid, and where to compute; returns a
+            vector of each picture (n, d).
+        finetuned: whether a network is fine-tuned for it.
 
     """
 
     title: str
     distance: str
-    vectors: Callable[[GridInputs], Floats]
+    vectors: Callable[[Recipe, GridInputs, Options], Floats]
+    finetuned: bool = False
 
 
 def reference_recipe(name: str, recipe: Recipe) -> Recipe:
-    """Return the recipe of a reference's row: the network of another recipe, and nothing else."""
-    return Recipe(method=name, backbone=recipe.backbone, weights=recipe.weights, size=recipe.size)
-
-
-def reference_split(name: str, inputs: GridInputs) -> EncodedSplit:
-    """Compute the distances, 1 − cosine, of all queries from the database.
+    """Return the recipe of a reference's row: the network, and what it is fine-tuned by, if it is.
 
     Args:
         name: one of `REFERENCES`.
-        inputs: features, and which of them are queries.
+        recipe: of a cell of the grid; its bits and its method's settings do not count.
+
+    Raises:
+        UsageError: the reference is fine-tuned, and the grid is not.
 
     """
-    reference = REFERENCES[name]
-    vectors, labels = reference.vectors(inputs), inputs.labels.numpy()
+    if not REFERENCES[name].finetuned:
+        network = {key: getattr(recipe, key) for key in ("backbone", "weights", "size")}
+        return Recipe(method=name, **network)
+    if recipe.mode != "finetune":
+        raise UsageError(f"{name} is trained on pictures", "use it with mode = 'finetune'")
+    return recipe.changed(method=name, bits=Recipe.bits, settings={})
+
+
+def reference_split(recipe: Recipe, inputs: GridInputs, options: Options) -> EncodedSplit:
+    """Compute the distances, 1 − cosine, of all queries from the database.
+
+    Args:
+        recipe: of `reference_recipe`.
+        inputs: features or pictures, and which of them are queries.
+        options: where a network is trained.
+
+    """
+    reference = REFERENCES[recipe.method]
+    vectors, labels = reference.vectors(recipe, inputs, options), inputs.labels.numpy()
     query, database = inputs.query.numpy(), inputs.database.numpy()
     return EncodedSplit(
         (_NO_CODES, _NO_CODES),
@@ -68,17 +93,17 @@ def reference_split(name: str, inputs: GridInputs) -> EncodedSplit:
     )
 
 
-def _features(inputs: GridInputs) -> Floats:
+def _features(recipe: Recipe, inputs: GridInputs, options: Options) -> Floats:
     return inputs.features.numpy().astype(np.float32, copy=False)
 
 
-def _probabilities(inputs: GridInputs) -> Floats:
+def _probabilities(recipe: Recipe, inputs: GridInputs, options: Options) -> Floats:
     """Fit a classifier to the train set, and let it judge all pictures."""
     labels = inputs.labels[inputs.train]
     rows = inputs.train[(labels > 0).any(dim=1)]
     classes = inputs.split.images.classes
     classifier = fit_label_classifier(inputs.features[rows], inputs.labels[rows], classes)
-    found: Floats = classifier.probabilities(_features(inputs)).astype(np.float32)
+    found: Floats = classifier.probabilities(_features(recipe, inputs, options)).astype(np.float32)
     return found
 
 
@@ -92,5 +117,17 @@ REFERENCES = {
     "float": Reference("float features", "cosine of float features", _features),
     "classifier": Reference(
         "classifier's probabilities", "cosine of a classifier's probabilities", _probabilities
+    ),
+    "float-finetuned": Reference(
+        "fine-tuned float features",
+        "cosine of float features, fine-tuned by a classifier",
+        classifier_features,
+        finetuned=True,
+    ),
+    "classifier-finetuned": Reference(
+        "fine-tuned classifier's probabilities",
+        "cosine of a fine-tuned classifier's probabilities",
+        classifier_probabilities,
+        finetuned=True,
     ),
 }

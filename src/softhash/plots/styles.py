@@ -14,7 +14,7 @@ from softhash.training.methods import Line, find_method
 from softhash.training.methods.method import LAST
 
 PLAIN = "#9db4c8"  # bars of methods that are not bold
-REFERENCE_DASHES = dict(zip(REFERENCES, ("--", ":"), strict=True))  # they are no methods
+REFERENCE_DASHES = dict(zip(REFERENCES, ("--", ":", "-.", "-"), strict=True))  # they are no methods
 
 _COLOURS = "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b", "#7a4b9d", "#8c8c8c"
 _DASHES = ("-", "--", ":", "-.")
