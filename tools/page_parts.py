@@ -42,14 +42,20 @@ def describe_data(row: Row) -> Facts:
     return [
         ("collection", f"{data['pictures']:,} pictures, {contract['classes']} classes"),
         ("labels", f"{data['labels_per_picture']:.1f} per picture"),
-        (
-            "split",
-            f"{data['protocol']}, seed {data['seed']}: {contract['queries']:,} queries, "
-            f"{data['train']:,} to train, {contract['database']:,} database; "
-            f"SHA-256 `{contract['split'][:12]}…`",
-        ),
+        describe_split(row),
         ("network", f"{row['recipe']['backbone']}, frozen"),
     ]
+
+
+def describe_split(row: Row) -> tuple[str, str]:
+    """Return how many pictures a row was trained and measured on, and which."""
+    data, contract = row["data"], row["contract"]
+    return (
+        "split",
+        f"{data['protocol']}, seed {data['seed']}: {contract['queries']:,} queries, "
+        f"{data['train']:,} to train, {contract['database']:,} database; "
+        f"SHA-256 `{contract['split'][:12]}…`",
+    )
 
 
 def keep_report(rows: Sequence[Row], folder: Path, choice: Choice, kept: Sequence[str]) -> None:

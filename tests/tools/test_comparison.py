@@ -29,7 +29,7 @@ def test_a_page_follows_from_its_rows(name, tmp_path):
 
     folder = tmp_path / name
     folder.mkdir()
-    for pattern in ("frozen-*.json*", "about.txt"):
+    for pattern in ("f*.json*", "tuned*.json*", "about.txt"):
         for path in (RESULTS / name).glob(pattern):
             shutil.copy(path, folder)
     title, data = PAGES[name]

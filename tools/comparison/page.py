@@ -8,8 +8,9 @@
 
 The folder holds `frozen-common.jsonl` and `frozen-strong.jsonl`, and beside each the tested
 differences that `softhash plot` writes as `significance.json`, as `frozen-common-significance.json`
-and so on. Written are `comparison.md` and folders of tables and figures. Every number on the page
-comes from a row; a test writes the committed pages again and compares.
+and so on. It may hold the further parts of `further`. Written are `comparison.md` and folders of
+tables and figures. Every number on the page comes from a row; a test writes the committed pages
+again and compares.
 """
 
 import shlex
@@ -17,35 +18,25 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from tools.comparison.further import list_further
 from tools.comparison.part import SHOWN_BITS, Part, read_part
 from tools.comparison.standing import list_gains, list_printed, list_standing
-from tools.page_parts import (
-    MEASURED,
-    TIES,
-    describe_data,
-    keep_report,
-    list_versions,
-    wrap,
-    write_table,
-)
+from tools.comparison.tables import PAPER, SCREEN, by_length, overview
+from tools.page_parts import MEASURED, describe_data, keep_report, list_versions, write_table
 
 from softhash.experiments.results import Row
 from softhash.files import write_whole
-from softhash.plots.markup import to_markdown
-from softhash.plots.tables import comparison_table, overview_table
 from softhash.plots.writing import Choice
 
 PAGE, ABOUT = "comparison.md", "about.txt"
 COMMON, STRONG = "frozen-common", "frozen-strong"
-PAPER = (("map", "5000"), ("wap", "5000"), ("acg", "5000"), ("ndcg", "5000"))
-SCREEN = (("ndcg", "20"), ("acg", "20"), ("precision", "20"), ("ndcg", "100"), ("acg", "100"))
 BY_LENGTH = (("map", "5000"), ("ndcg", "100"), ("ndcg", "20"))
 KEPT = ("tables.md", "*map-bits.png", "*ndcg-bits.png", "*curves.png")
 
 INTRODUCTION = """\
 This page is for researchers who want to compare hashing methods. Every method was trained by the
-same recipe, ours included, and nothing in a recipe was chosen for one of them.
-`tools/comparison` wrote the page from the rows.
+same recipe, ours included, and nothing in a recipe was chosen for one of them. The tuned part says
+where that is otherwise. `tools/comparison` wrote the page from the rows.
 """
 RECIPES = """\
 `common` is plain training. `strong` is what our own method has by default: a linear path beside the
@@ -103,6 +94,7 @@ def write_page(folder: Path, title: str, data: str = "", *, figures: bool = True
     ]
     parts += ["## Where our own method stands\n", STANDING]
     parts += [list_standing(part) for part in (common, strong)]
+    parts += list_further(folder)
     parts += ["## Every length\n", *(by_length(common, *measure) for measure in BY_LENGTH)]
     parts += ["## Beside the paper\n", PRINTED, list_printed(common, data)] if data else []
     parts += ["## How to rerun\n", list_commands(common, folder.name, title, data)]
@@ -128,16 +120,6 @@ def list_facts(common: Part, strong: Part) -> str:
         ("generated", ", ".join(f"[{p.name}]({p.name}/tables.md)" for p in (common, strong))),
     ]
     return write_table(("", ""), facts)
-
-
-def overview(part: Part, bits: int, measures: Sequence[tuple[str, str]]) -> str:
-    """Write one table of several measures at one length."""
-    return wrap(to_markdown(overview_table(part.group, bits, measures, TIES, part.tested)))
-
-
-def by_length(part: Part, metric: str, cut: str) -> str:
-    """Write one table of one measure at every length."""
-    return wrap(to_markdown(comparison_table(part.group, metric, cut, TIES, part.tested)))
 
 
 def list_figures(part: Part) -> str:

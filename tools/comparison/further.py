@@ -1,0 +1,122 @@
+"""What a collection may have beside the two frozen recipes: more seeds, tuned, fine-tuned rows.
+
+| file | holds |
+|---|---|
+| `five-seeds.jsonl` | the best methods with five seeds, the common recipe |
+| `tuned.jsonl`, `tuned-trials.jsonl` | the best of each method's trials, and all trials |
+| `finetune-common.jsonl`, `finetune-strong.jsonl` | fine-tuned networks, both recipes |
+"""
+
+from pathlib import Path
+from statistics import fmean
+
+from tools.comparison.part import SHOWN_BITS, Part, read_part
+from tools.comparison.standing import list_standing
+from tools.comparison.tables import PAPER, SCREEN, overview
+from tools.page_parts import describe_split, list_versions, write_table
+
+from softhash.experiments.results import Row, read_rows
+from softhash.experiments.tune import score
+from softhash.plots.styles import display_name, plot_rank
+
+FIVE, TUNED, TRIALS = "five-seeds", "tuned", "tuned-trials"
+FINETUNED = ("finetune-common", "finetune-strong")
+
+FIVE_SEEDS = """\
+The eight deep methods with the highest mean of MAP@5000 and NDCG@100 at 48 bits over VOC2012, IAPR
+TC-12 and COCO, among those that were run on all three: trained again with five seeds, by the common
+recipe.
+"""
+TUNING = """\
+Here every method has settings of its own. Each of the eight got as many trials at random, from the
+same ranges: learning rate, weight decay, hidden units, dropout, linear path, batch size, epochs and
+the weights of its loss. The first trial is the common recipe. A part of the train set judged them,
+by the mean of MAP@5000 and NDCG@100; the best was then measured once on the queries, with five
+seeds. The trials' rows are in [tuned-trials.jsonl](tuned-trials.jsonl).
+
+The defaults of our own loss come from earlier trials on validation parts of VOC2012, so it had more
+of a search behind it before this one began.
+"""
+CHOSEN = """\
+*Judged* is that mean on the part of the train set: of the common recipe, and of the best trial. The
+columns to the right are means over the queries of the split itself, common recipe (five seeds) and
+tuned.
+"""
+FINE = """\
+The whole network is trained, at 227×227. One seed, so the test is over queries alone; fewer methods
+and lengths than on frozen features. Float features and probabilities are those of a network that
+was fine-tuned as a classifier by the same recipe.
+"""
+
+
+def list_further(folder: Path) -> list[str]:
+    """Write the sections of the parts that a collection has."""
+    sections = []
+    if (folder / f"{FIVE}.jsonl").exists():
+        part = read_part(folder, FIVE)
+        shown = overview(part, SHOWN_BITS, (*PAPER, *SCREEN))
+        sections += ["## Five seeds\n", FIVE_SEEDS, shown, list_standing(part)]
+    if (folder / f"{TUNED}.jsonl").exists():
+        sections += _tuned(folder)
+    tuned = [read_part(folder, name) for name in FINETUNED if (folder / f"{name}.jsonl").exists()]
+    if tuned:
+        sections += ["## Fine-tuned\n", FINE, _facts(tuned)]
+    for part in tuned:
+        sections += [f"### The {part.name.removeprefix('finetune-')} recipe\n"]
+        sections += [overview(part, SHOWN_BITS, (*PAPER, *SCREEN)), list_standing(part)]
+    return sections
+
+
+def _tuned(folder: Path) -> list[str]:
+    part = read_part(folder, TUNED)
+    return [
+        "## Tuned\n",
+        TUNING,
+        overview(part, SHOWN_BITS, (*PAPER, *SCREEN)),
+        list_standing(part),
+        "What tuning brings, at 48 bits:\n",
+        CHOSEN,
+        _chosen(folder, part),
+    ]
+
+
+def _chosen(folder: Path, part: Part) -> str:
+    """Write what the trials of each method reached, and what came of the best on the queries."""
+    trials: dict[str, list[Row]] = {}
+    for row in read_rows(folder / f"{TRIALS}.jsonl"):
+        trials.setdefault(row["recipe"]["method"], []).append(row)
+    before = read_part(folder, FIVE).group.rows
+    lines = []
+    for method in sorted(trials, key=plot_rank):
+        common = [row["recipe"] for row in before if _is_shown(row, method)]
+        judged = [score(row) for row in trials[method]]
+        first = [score(row) for row in trials[method] if row["recipe"] in common]
+        values = [f"{len(judged)}", f"{first[0]:.4f}", f"{max(judged):.4f}"]
+        for metric in ("map@5000", "ndcg@100"):
+            values += [f"{_mean(rows, method, metric):.4f}" for rows in (before, part.group.rows)]
+        lines.append([display_name(method), *values])
+    header = ["method", "trials", "judged: common", "best", "MAP@5000: common", "tuned"]
+    return write_table([*header, "NDCG@100: common", "tuned"], lines)
+
+
+def _mean(rows: list[Row], method: str, metric: str) -> float:
+    return fmean(row["metrics"][metric] for row in rows if _is_shown(row, method))
+
+
+def _is_shown(row: Row, method: str) -> bool:
+    """Return whether a row is of a method, trained for the length that is shown."""
+    recipe = row["recipe"]
+    return (recipe["method"], recipe["bits"]) == (method, SHOWN_BITS) and "first_of" not in row
+
+
+def _facts(parts: list[Part]) -> str:
+    """Write what fine-tuned rows were measured on; pictures may be stored anew, and split anew."""
+    rows = [row for part in parts for row in part.group.rows]
+    names = ", ".join(f"[{part.name}.jsonl]({part.name}.jsonl)" for part in parts)
+    facts = [
+        describe_split(rows[0]),
+        ("code", list_versions(rows, "commit")),
+        ("device", f"{list_versions(rows, 'device')}; several runs side by side"),
+        ("raw rows", names),
+    ]
+    return write_table(("", ""), facts)
