@@ -1,24 +1,19 @@
-"""The same functions on a GPU: one Triton kernel compares, one counts; torch ranks.
+"""Counts on a GPU: one Triton kernel compares, one counts; torch ranks.
 
 Codes and labels become 32-bit words laid out word by word, (words, n), so that neighbouring threads
 read neighbouring addresses. Work is cut into pieces of bounded size: never queries × n at once.
 """
 
-from collections.abc import Iterator
-
 import torch
 import triton
 from torch import Tensor
 
-from softhash.hamming._scan import POSITION_BITS
 from softhash.hamming._triton import cells_kernel, histogram_kernel
 
 PAIRS_AT_ONCE = 1 << 27  # compared pairs held in memory: 1 GB of 64-bit candidates
 CELLS_IN_REGISTERS = 4096  # a larger histogram is filled by torch instead
 BLOCK = 1024
 STEPS = 16
-
-_FARTHEST = torch.iinfo(torch.int64).max
 
 
 def _words(rows: Tensor) -> Tensor:
@@ -47,50 +42,6 @@ def _cells(
         WORDS=len(words), LABEL_WORDS=len(labels), BLOCK=BLOCK,
     )  # fmt: skip
     return cells
-
-
-def _candidates(
-    queries: Tensor, codes: Tensor, mask: Tensor | None
-) -> Iterator[tuple[int, Tensor]]:
-    """Yield ``distance << 48 | position`` of a group of queries against a piece of the codes."""
-    all_words, none = _words(queries), torch.empty((0, 0), dtype=torch.int32, device=codes.device)
-    piece = min(len(codes), 1 << 22)
-    group = max(1, PAIRS_AT_ONCE // piece)
-    for first in range(0, len(queries), group):
-        words = all_words[:, first : first + group].contiguous()
-        for start in range(0, len(codes), piece):
-            part = codes[start : start + piece]
-            keys = _cells(words, _words(part), none, none, 1).to(torch.int64) << POSITION_BITS
-            keys |= torch.arange(start, start + len(part), device=codes.device)
-            if mask is not None:
-                keys.masked_fill_(~mask[start : start + len(part)], _FARTHEST)
-            yield first, keys
-
-
-def _rank(keys: Tensor) -> tuple[Tensor, Tensor]:
-    return keys >> POSITION_BITS, keys & ((1 << POSITION_BITS) - 1)
-
-
-def nearest(queries: Tensor, codes: Tensor, k: int, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Find the ``k`` nearest codes of each query."""
-    k = min(k, len(codes) if mask is None else int(mask.sum()))
-    best: dict[int, Tensor] = {}
-    for first, keys in _candidates(queries, codes, mask):
-        near = keys.topk(min(k, keys.shape[1]), largest=False).values
-        pool = torch.cat([best[first], near], dim=1) if first in best else near
-        best[first] = pool.topk(min(k, pool.shape[1]), largest=False).values
-    return _rank(torch.cat([found.sort(dim=1).values[:, :k] for found in best.values()]))
-
-
-def within(
-    queries: Tensor, codes: Tensor, radius: int, mask: Tensor | None
-) -> list[tuple[Tensor, Tensor]]:
-    """Find all codes at ``radius`` or less of each query."""
-    found: list[list[Tensor]] = [[] for _ in queries]
-    for first, keys in _candidates(queries, codes, mask):
-        for i, row in enumerate(keys):
-            found[first + i].append(row[row < (radius + 1) << POSITION_BITS])
-    return [_rank(torch.cat(parts).sort().values) for parts in found]
 
 
 def _levels(query_labels: Tensor, labels: Tensor) -> int:

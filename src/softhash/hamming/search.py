@@ -40,9 +40,9 @@ def nearest(
     if k < 1:
         raise UsageError(f"k is {k}", "ask for at least 1 neighbour")
     if on_gpu(queries, codes):
-        from softhash.hamming import _cuda
+        from softhash.hamming import _cuda_search
 
-        return _cuda.nearest(queries, codes, k, mask)
+        return _cuda_search.nearest(queries, codes, k, mask)
     live = packed_mask(mask, len(codes))
     k = min(k, count_live(live) if mask is not None else len(codes))
     return _cpu.nearest(queries, codes, k, live, count_threads(threads))
@@ -73,8 +73,8 @@ def within(
     if radius < 0:
         raise UsageError(f"the radius is {radius}", "a Hamming distance is 0 or more")
     if on_gpu(queries, codes):
-        from softhash.hamming import _cuda
+        from softhash.hamming import _cuda_search
 
-        return _cuda.within(queries, codes, radius, mask)
+        return _cuda_search.within(queries, codes, radius, mask)
     live = packed_mask(mask, len(codes))
     return _cpu.within(queries, codes, radius, live, count_threads(threads))
