@@ -1,4 +1,4 @@
-"""The two loops under the metrics that numpy cannot express, compiled."""
+"""The loops under the metrics that numpy cannot express, compiled."""
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,54 @@ def mean_reciprocal(
     for i in range(len(size)):
         means[i], some[i] = _mean_reciprocal(size[i], hits[i], float(drawn[i]), before[i])
     return means, some
+
+
+@kernel
+def _added(hits: float, size: float, gain: float, before: float, h1: float, h2: float) -> float:
+    """Return what a group adds to Σ rel(i) · (gain of the first i)/i, on average.
+
+    A group that starts after A items with gain G, and has N items of which R are relevant with
+    mean gain g, adds R/N · [(G + g)·H₁ + (R − 1)/(N − 1) · g·H₂], where H₁ = Σ 1/(A + j) and
+    H₂ = Σ (j − 1)/(A + j) for j = 1 … N: an item is relevant with chance R/N, and then each of
+    the j − 1 items of the group before it with chance (R − 1)/(N − 1).
+    """
+    return hits / size * ((before + gain) * h1 + (hits - 1) / max(size - 1, 1.0) * gain * h2)
+
+
+@kernel
+def sums_before(
+    size: Floats,
+    hits: Floats,
+    gains: Floats,
+    exponential: Floats,
+    harmonic: Floats,
+    discounts: Floats,
+) -> tuple[npt.NDArray[np.int64], Floats, Floats, Floats, Floats, Floats]:
+    """Sum over all groups before each: items, hits, gains, DCG, Σ precision, Σ mean gain.
+
+    Groups are (queries, groups); ``harmonic`` and ``discounts`` are sums over the first 0, 1, 2, …
+    ranks.
+    """
+    items = np.empty(size.shape, np.int64)
+    sums = np.empty((5, *size.shape))
+    for query in range(len(size)):
+        start, found, gained, dcg, precision, mean_gain = 0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for group in range(size.shape[1]):
+            items[query, group] = start
+            sums[0, query, group], sums[1, query, group] = found, gained
+            sums[2, query, group], sums[3, query, group] = dcg, precision
+            sums[4, query, group] = mean_gain
+            n, r, gain = size[query, group], hits[query, group], gains[query, group]
+            end = start + int(n)
+            if n > 0:
+                dcg += exponential[query, group] * (discounts[end] - discounts[start]) / n
+            if r > 0:
+                h1 = harmonic[end] - harmonic[start]
+                h2 = n - (start + 1) * h1
+                precision += _added(r, n, 1.0, found, h1, h2)
+                mean_gain += _added(r, n, gain / r, gained, h1, h2)
+            start, found, gained = end, found + r, gained + gain
+    return items, sums[0], sums[1], sums[2], sums[3], sums[4]
 
 
 @kernel

@@ -6,12 +6,12 @@ Every method returns one value per query.
 """
 
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from softhash.evaluation._tie_kernels import mean_reciprocal, running_sums
+from softhash.evaluation._tie_kernels import mean_reciprocal, running_sums, sums_before
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -51,11 +51,6 @@ def _weights(gain: Integers) -> Floats:
     return np.stack([np.ones_like(gain), gain > 0, gain, 2.0**gain - 1])
 
 
-def _sum_before(values: Floats) -> Floats:
-    """Sum the values of all groups before each."""
-    return np.cumsum(values, axis=1) - values
-
-
 @lru_cache(maxsize=4)
 def harmonic_numbers(n: int) -> Floats:
     """Return the harmonic numbers 0 to n: 1/1 + … + 1/i."""
@@ -66,6 +61,27 @@ def harmonic_numbers(n: int) -> Floats:
 def summed_discounts(n: int) -> Floats:
     """Return the summed discounts of the first 0 to n ranks: Σ 1/log₂(1 + i)."""
     return np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, n + 2)))])
+
+
+class SumsBefore(NamedTuple):
+    """What all groups of tied items before each add up to, on average: (queries, groups) each.
+
+    Attributes:
+        items: how many there are.
+        hits: how many of them are relevant.
+        gains: their gains.
+        dcg: their share of DCG.
+        precision: of the sum of the precision at each relevant item.
+        mean_gain: of the sum of the mean gain so far at each relevant item.
+
+    """
+
+    items: Integers
+    hits: Floats
+    gains: Floats
+    dcg: Floats
+    precision: Floats
+    mean_gain: Floats
 
 
 class TiedRanking:
@@ -102,99 +118,65 @@ class TiedRanking:
         self.gains: Floats = sums[2]
         self.exponential: Floats = sums[3]
         self.items = int(self.size[0].sum()) if len(self.size) else 0
+        self._cuts: dict[int, tuple[tuple[Integers, Integers], Floats]] = {}
 
     def relevant(self, n: int) -> Floats:
         """Count the relevant items among the first n, on average."""
         cut, share = self._cut(n)
-        return self._hits_before[cut] + share * self.hits[cut]
+        found: Floats = self._before.hits[cut] + share * self.hits[cut]
+        return found
 
     def gain(self, n: int) -> Floats:
         """Sum the gains of the first n, on average."""
         cut, share = self._cut(n)
-        return self._gains_before[cut] + share * self.gains[cut]
+        found: Floats = self._before.gains[cut] + share * self.gains[cut]
+        return found
 
     def dcg(self, n: int) -> Floats:
         """Give every item of a group the group's mean gain, for that is what it has on average."""
         cut, _ = self._cut(n)
         discounts = summed_discounts(self.items)
-        span = discounts[min(n, self.items)] - discounts[self._start[cut]]
-        dcg: Floats = self._dcg_before[cut] + self.exponential[cut] / self._divisor[cut] * span
+        span = discounts[min(n, self.items)] - discounts[self._before.items[cut]]
+        mean_gain = self.exponential[cut] / np.maximum(self.size[cut], 1.0)
+        dcg: Floats = self._before.dcg[cut] + mean_gain * span
         return dcg
 
     def average_precision(self, n: int) -> Floats:
         """Average precision, divided by the relevant items that make the cut."""
-        return self._average(self.hits, self._hits_before, self._precision_before, n)
+        before = self._before
+        return self._average(self.hits, before.hits, before.precision, n)
 
     def average_gain(self, n: int) -> Floats:
         """Average the mean gain so far, divided by the relevant items that make the cut."""
-        return self._average(self.gains, self._gains_before, self._mean_gain_before, n)
+        before = self._before
+        return self._average(self.gains, before.gains, before.mean_gain, n)
 
     @cached_property
-    def _end(self) -> Integers:
-        return np.cumsum(self.size, axis=1).astype(np.int64)
-
-    @cached_property
-    def _start(self) -> Integers:
-        return self._end - self.size.astype(np.int64)
-
-    @cached_property
-    def _divisor(self) -> Floats:
-        return np.maximum(self.size, 1.0)
-
-    @cached_property
-    def _hits_before(self) -> Floats:
-        return _sum_before(self.hits)
-
-    @cached_property
-    def _gains_before(self) -> Floats:
-        return _sum_before(self.gains)
-
-    @cached_property
-    def _dcg_before(self) -> Floats:
-        discounts = summed_discounts(self.items)
-        span = discounts[self._end] - discounts[self._start]
-        return _sum_before(self.exponential * span / self._divisor)
-
-    @cached_property
-    def _precision_before(self) -> Floats:
-        return _sum_before(self._added_by_groups(self.hits, self._hits_before))
-
-    @cached_property
-    def _mean_gain_before(self) -> Floats:
-        return _sum_before(self._added_by_groups(self.gains, self._gains_before))
+    def _before(self) -> SumsBefore:
+        """What is summed over all groups before each."""
+        tables = harmonic_numbers(self.items), summed_discounts(self.items)
+        return SumsBefore(*sums_before(self.size, self.hits, self.gains, self.exponential, *tables))
 
     def _cut(self, n: int) -> tuple[tuple[Integers, Integers], Floats]:
         """Index each query's first group not wholly within the first n; the share that is."""
-        whole = np.minimum((self._end <= n).sum(axis=1), self.size.shape[1] - 1)
-        cut = np.arange(len(whole)), whole
-        return cut, (min(n, self.items) - self._start[cut]) / self._divisor[cut]
-
-    def _added_by_groups(self, gains: Floats, before: Floats) -> Floats:
-        """Return what each group adds to Σ rel(i) · (gain of the first i)/i, on average.
-
-        A group that starts after A items with gain G, and has N items of which R are relevant with
-        mean gain g, adds R/N · [(G + g)·H₁ + (R − 1)/(N − 1) · g·H₂], where H₁ = Σ 1/(A + j) and
-        H₂ = Σ (j − 1)/(A + j) for j = 1 … N: an item is relevant with chance R/N, and then each of
-        the j − 1 items of the group before it with chance (R − 1)/(N − 1).
-        """
-        harmonic = harmonic_numbers(self.items)
-        h1 = harmonic[self._end] - harmonic[self._start]
-        h2 = self.size - (self._start + 1) * h1
-        g = gains / np.maximum(self.hits, 1.0)
-        others = (self.hits - 1) / np.maximum(self.size - 1, 1.0)
-        added: Floats = self.hits / self._divisor * ((before + g) * h1 + others * g * h2)
-        return added
+        if n not in self._cuts:
+            start = self._before.items
+            whole = np.minimum((start + self.size <= n).sum(axis=1), self.size.shape[1] - 1)
+            cut = np.arange(len(whole)), whole
+            share = (min(n, self.items) - start[cut]) / np.maximum(self.size[cut], 1.0)
+            self._cuts[n] = cut, share
+        return self._cuts[n]
 
     def _average(self, gains: Floats, before: Floats, summed: Floats, n: int) -> Floats:
         """Mean over all orders of 1/M · Σ rel(i) · (gain of the first i)/i; M = Σ rel(i).
 
-        Of the group that is cut, m items stay. R and N of the formula above become K and m, where
+        Of the group that is cut, m items stay. R and N of `sums_before` become K and m, where
         K, the relevant items that make the cut, is hypergeometric; and M = B + K is random too.
         Dividing the polynomial in K by B + K leaves only the mean of 1/(B + K) to compute.
         """
         cut, share = self._cut(n)
-        start, size, hits = self._start[cut], self.size[cut], self.hits[cut]
-        b = self._hits_before[cut]
+        start, size, hits = self._before.items[cut], self.size[cut], self.hits[cut]
+        b = self._before.hits[cut]
         m = np.minimum(n, self.items) - start
         reciprocal, some = mean_reciprocal(size, hits, m, b)
         first = some - b * reciprocal  # mean of K/(B + K)
