@@ -33,6 +33,7 @@ def encode_shards(
     images: Sequence[str],
     output: Path,
     *,
+    model: Path,
     part: tuple[int, int],
     ray: str | None,
     force: bool,
@@ -44,6 +45,7 @@ def encode_shards(
         hasher: the model.
         images: the shards.
         output: the folder.
+        model: its folder.
         part: (i, n): every n-th shard from the i-th on.
         ray: where Ray runs that shares out the work; None without it.
         force: whether codes of another model are replaced.
@@ -62,11 +64,16 @@ def encode_shards(
     _prepare(output)
     number, count = part
     shards = find_shards(images)[number - 1 :: count]
-    about = describe_codes_of(hasher, options["device"])
+    about = describe_codes_of(hasher, "cpu" if ray else options["device"])  # of Ray's machines
     left = plan_shards(shards, output, about, force=force)
     if len(left) < len(shards):
         say(f"{len(shards) - len(left):,} of {len(shards):,} shards have their codes in {output}")
-    outcomes = encode_here(hasher, left, output, about, **options)
+    if ray and left:
+        from softhash.model.ray_encoding import encode_shards as encode_on_ray
+
+        outcomes = encode_on_ray(hasher, left, output, about, address=ray, model=model, **options)
+    else:
+        outcomes = encode_here(hasher, left, output, about, **options)
     with show_progress("shards") as progress:
         report = _Report(len(left), progress)
         report.take(outcomes)

@@ -54,6 +54,14 @@ def encode(
         str | None,
         typer.Option(help="Every n-th shard from the i-th on, as 1/3, beside other processes."),
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Of shards: share the work out by Ray: `local`, `auto` for the cluster that this "
+            "machine is in, or an address.",
+        ),
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     force: Annotated[
         bool,
@@ -72,12 +80,12 @@ def encode(
         if ids:
             raise UsageError("the ids of shards are beside their codes", "leave --ids out")
         encode_shards(
-            load_hasher(model, bits), images, output,
-            part=share, force=force, ray=None, column=column, batch_size=batch_size, device=device,
+            load_hasher(model, bits), images, output, model=model,
+            part=share, force=force, ray=ray, column=column, batch_size=batch_size, device=device,
         )  # fmt: skip
         return
-    if part or column:
-        raise UsageError("--part and --column are for shards", "leave them out")
+    if part or column or ray:
+        raise UsageError("--part, --column and --ray are for shards", "leave them out")
     for path in filter(None, (output, ids)):
         check_free(path, force=force)
     hasher = load_hasher(model, bits)
