@@ -2,7 +2,10 @@
 
 import json
 import os
+import subprocess
+import sys
 import tarfile
+import time
 
 import numpy as np
 import pytest
@@ -98,6 +101,22 @@ def test_a_damaged_shard_does_not_stop_the_others_and_is_tried_again(shards, tin
     damaged.write_bytes(whole)
     assert run("encode", shards, "-m", tiny_model, "-o", codes, *CPU).returncode == 0
     assert len(codes_in(codes)) == 29
+
+
+def test_a_killed_run_leaves_whole_files_and_the_next_one_does_the_rest(
+    shards, photos, tiny_model, tmp_path
+):
+    codes = tmp_path / "codes"
+    command = [sys.executable, "-m", "softhash", "encode", str(shards), "-m", str(tiny_model)]
+    with subprocess.Popen([*command, "-o", str(codes), *CPU], stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not (codes.is_dir() and any(codes.iterdir())):
+            time.sleep(0.002)  # until the first shard is being written
+        process.kill()
+    whole = [path for path in codes.glob("*.parquet") if pq.read_table(path).num_rows >= 9]
+    assert len(whole) == len(list(codes.glob("*.parquet")))
+    assert run("encode", shards, "-m", tiny_model, "-o", codes, *CPU).returncode == 0
+    assert codes_in(codes) == expected_codes(photos, tiny_model)
+    assert len(list(codes.iterdir())) == 3, "what the killed run left is gone"
 
 
 def test_codes_of_another_model_are_replaced_with_force_alone(

@@ -109,6 +109,9 @@ def test_a_folder_of_datasets_lists_its_files_and_those_of_its_splits(tmp_path):
         "test-data-00000-of-00001",
     ]
     assert len(list(read_shard(shards[0].path))) == 2
+    (tmp_path / "both" / "dataset_dict.json").write_text(json.dumps({"splits": ["x" * 5000]}))
+    with pytest.raises(InputError, match="cannot be read"):
+        find_shards([str(tmp_path / "both")])
     (tmp_path / "both" / "dataset_dict.json").write_text('{"splits": ["../../etc"]}')
     with pytest.raises(InputError, match="leads out of the folder"):
         find_shards([str(tmp_path / "both")])
@@ -166,6 +169,9 @@ def test_other_files_are_not_taken_for_codes(tmp_path):
     path = write_parquet(tmp_path / "a.parquet", id=["a"], code=[b"a"])
     with pytest.raises(InputError, match="has no codes of softhash"):
         read_about(path)
+    with pytest.raises(InputError, match="no ids, or no codes of 8 bits"):
+        list(read_codes(path, About(8, "")))
+    write_parquet(path, code=pa.array([b"a"], pa.binary(1)))
     with pytest.raises(InputError, match="no ids, or no codes of 8 bits"):
         list(read_codes(path, About(8, "")))
     path.write_bytes(b"PAR1")

@@ -169,9 +169,9 @@ def read_codes(path: Path, about: About) -> Iterator[tuple[list[str], Codes]]:
     with _opened(path) as file:
         types = import_pyarrow().types
         kinds = {one.name: one.type for one in file.schema_arrow}
-        code = kinds.get("code")
-        fits = types.is_fixed_size_binary(code) and code.byte_width == width if code else False
-        if not fits or not types.is_string(kinds.get("id")):
+        code, id = kinds.get("code"), kinds.get("id")
+        fits = code and types.is_fixed_size_binary(code) and code.byte_width == width
+        if not (fits and id and types.is_string(id)):
             raise InputError(f"{path} has no ids, or no codes of {about.bits} bits")
         for batch in file.iter_batches(ROWS_AT_ONCE, columns=["id", "code"]):
             ids, codes = batch.column(0), batch.column(1)

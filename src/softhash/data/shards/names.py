@@ -46,7 +46,7 @@ def find_shards(texts: Sequence[str]) -> list[Shard]:
 
     """
     shards = [shard for text in texts for shard in _find(text)]
-    if missing := [shard.path for shard in shards if not shard.path.is_file()]:
+    if missing := [shard.path for shard in shards if not _is_file(shard.path)]:
         raise InputError(
             f"{len(missing):,} of {len(shards):,} shards do not exist: {several(missing)}",
             "copy them, or leave them out",
@@ -91,7 +91,7 @@ def _find(text: str) -> list[Shard]:
     path = Path(text)
     if path.is_dir():
         return list(_of_datasets(path))
-    names = [text] if path.exists() else list(islice(expand_braces(text), MAX_SHARDS + 1))
+    names = [text] if _is_file(path) else list(islice(expand_braces(text), MAX_SHARDS + 1))
     if len(names) > MAX_SHARDS:
         raise InputError(f"{text} names more than {MAX_SHARDS:,} shards", "give fewer at once")
     return [Shard(Path(name), Path(name).stem) for name in names]
@@ -99,7 +99,7 @@ def _find(text: str) -> list[Shard]:
 
 def _of_datasets(folder: Path, split: str = "") -> Iterator[Shard]:
     """List the Arrow files of a folder that `datasets.save_to_disk` wrote, or of all its splits."""
-    if (folder / _SPLITS).is_file() and not split:
+    if _is_file(folder / _SPLITS) and not split:
         for name in clean_names(_texts(folder / _SPLITS, "splits")):
             yield from _of_datasets(folder / name, f"{name}-")
         return
@@ -115,6 +115,14 @@ def _of_datasets(folder: Path, split: str = "") -> Iterator[Shard]:
         raise InputError(f"{state} lists no files", "is it a folder that save_to_disk wrote?")
     for name in clean_names(str(one.get("filename", "")) for one in files):
         yield Shard(folder / name, f"{split}{Path(name).stem}".replace("/", "-"))
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether a file is there; no name is too long to ask."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _texts(path: Path, key: str) -> list[str]:
