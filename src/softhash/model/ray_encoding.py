@@ -132,7 +132,10 @@ def _rows(
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False  # whoever runs this shows how many shards are done
     logging.getLogger("ray.data").setLevel(logging.ERROR)
-    items = [{"shard": i, "path": str(one.path.absolute())} for i, one in enumerate(shards)]
+    items = [
+        {"shard": i, "path": str(one.path.absolute()), "name": one.name}
+        for i, one in enumerate(shards)
+    ]
     strategy = ray.data.ActorPoolStrategy(min_size=1, initial_size=actors, max_size=actors)
     on_gpu = actor["device"] == "cuda"
     rows = (
@@ -164,7 +167,7 @@ def decode_batches(
     (row,) = table.to_pylist()
     place = -1
     try:
-        pictures = ShardPictures(Path(row["path"]), column)
+        pictures = ShardPictures(Path(row["path"]), column, row["name"])
         for place, batch in enumerate(pictures.batches(size, batch_size, workers=1)):
             ids, members = pictures.take_names(batch.positions)
             broken = [tuple(vars(one).values()) for one in batch.broken]

@@ -155,7 +155,7 @@ def encode_shard(
         ShardError: the shard is damaged, or not one of its pictures can be read.
 
     """
-    pictures = ShardPictures(shard.path, column)
+    pictures = ShardPictures(shard.path, column, shard.name)
     with closing(hasher.stream(pictures, batch_size=batch_size, device=device)) as parts:
         pieces = (
             Piece(*pictures.take_names(part.positions), part.values, part.broken) for part in parts

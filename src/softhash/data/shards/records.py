@@ -38,19 +38,20 @@ class Unusable(NamedTuple):
 Record = Picture | Unusable
 
 
-def read_shard(path: Path, column: str | None = None) -> Iterator[Record]:
+def read_shard(path: Path, column: str | None = None, name: str | None = None) -> Iterator[Record]:
     """Read a shard in the order of its pictures; of several with one id the first counts.
 
     Args:
         path: a .tar, .parquet or .arrow file.
         column: of a table, where its pictures are; found by itself by default.
+        name: what rows without an id are named after; the file's own by default.
 
     Raises:
         ShardError: it is damaged, or is not what its suffix says.
 
     """
     seen: set[bytes] = set()
-    for record in _records(path, column):
+    for record in _records(path, column, name or path.stem):
         if isinstance(record, Picture):
             digest = blake2b(record.id.encode(), digest_size=8).digest()
             if digest in seen:
@@ -63,11 +64,11 @@ def read_shard(path: Path, column: str | None = None) -> Iterator[Record]:
         yield record
 
 
-def _records(path: Path, column: str | None) -> Iterator[Record]:
+def _records(path: Path, column: str | None, name: str) -> Iterator[Record]:
     if path.suffix.lower() == ".tar":
         from softhash.data.shards.tar import read_tar
 
         return read_tar(path)
     from softhash.data.shards.table import read_table
 
-    return read_table(path, column)
+    return read_table(path, column, name)

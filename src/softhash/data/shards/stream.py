@@ -25,11 +25,13 @@ class ShardPictures:
     Args:
         path: of the shard.
         column: of a table, where its pictures are; found by itself by default.
+        name: what rows without an id are named after; the file's own by default.
 
     """
 
-    def __init__(self, path: Path, column: str | None = None) -> None:
+    def __init__(self, path: Path, column: str | None = None, name: str | None = None) -> None:
         self.path = path
+        self._name = name
         self._column = column
         self._names: dict[int, tuple[str, str]] = {}
 
@@ -64,7 +66,7 @@ class ShardPictures:
     def _chunks(self, batch_size: int) -> Generator[tuple[NDArray[np.int64], list["Job"]]]:
         start, waiting = 0, 0
         jobs: list[Job] = []
-        for position, record in enumerate(read_shard(self.path, self._column)):
+        for position, record in enumerate(read_shard(self.path, self._column, self._name)):
             if isinstance(record, Picture):
                 self._names[position] = record.id, record.member
                 waiting += len(record.content) if isinstance(record.content, bytes) else 0

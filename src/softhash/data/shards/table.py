@@ -21,12 +21,13 @@ ROWS_AT_ONCE = 32
 MAX_METADATA = 1 << 26  # bytes of one text or list in the metadata of a Parquet file
 
 
-def read_table(path: Path, column: str | None = None) -> Iterator[Record]:
+def read_table(path: Path, column: str | None, shard: str) -> Iterator[Record]:
     """Read the pictures of a table.
 
     Args:
         path: a .parquet or .arrow file.
-        column: where pictures are; found by itself by default.
+        column: where pictures are; found by itself where it is None.
+        shard: what rows without an id are named after.
 
     Raises:
         ShardError: it is damaged, or has no column, or several, that could be meant.
@@ -43,7 +44,7 @@ def read_table(path: Path, column: str | None = None) -> Iterator[Record]:
         with closing(batches_of([name, *keys])) as batches:
             for batch in batches:
                 batch.validate(full=True)  # what is not checked here is trusted by what follows
-                yield from _records(batch, path, start)
+                yield from _records(batch, path, start, shard)
                 start += batch.num_rows
 
 
@@ -134,8 +135,16 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _records(batch: Any, path: Path, start: int) -> Iterator[Record]:
-    """Make records of some rows, which are numbered from `start` on."""
+def _records(batch: Any, path: Path, start: int, shard: str) -> Iterator[Record]:
+    """Make records of some rows.
+
+    Args:
+        batch: the rows.
+        path: of the table.
+        start: the number of the first of them.
+        shard: what rows without an id are named after.
+
+    """
     contents, names = _contents_and_paths(batch.column(0), path)
     keys = batch.column(1) if batch.num_columns > 1 else None
     for i in range(batch.num_rows):
@@ -151,7 +160,7 @@ def _records(batch: Any, path: Path, start: int) -> Iterator[Record]:
             continue
         # Paths within structs are often the last part alone, and not unique.
         own = name if isinstance(content, Path) else ""
-        yield Picture(key or own or f"{path.stem}/{start + i}", name, content)
+        yield Picture(key or own or f"{shard}/{start + i}", name, content)
 
 
 def _contents_and_paths(column: Any, path: Path) -> tuple[Any, Any]:
