@@ -9,7 +9,7 @@ from rich.table import Table
 
 from benchmarks._timing import Row
 
-BENCHMARKS = ("decode", "evaluation", "features", "index", "search", "server", "training")
+BENCHMARKS = ("decode", "evaluation", "features", "index", "search", "server", "shards", "training")
 
 
 def show(lines: list[Row]) -> None:

@@ -13,14 +13,22 @@ import numpy.typing as npt
 from softhash.errors import MissingExtraError, UsageError, unknown_name
 
 DEVICES = ("auto", "cpu", "cuda")
+_limits = [1 << 30]  # of cores, as far as somebody has set them
 DRIVER_FILES = ("/dev/nvidiactl", "/dev/dxg")  # of Linux, and of Linux under Windows
 
 
 def usable_cores() -> int:
     """Count the processor cores this process may use, which can be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        found = len(os.sched_getaffinity(0))
+    else:
+        found = os.cpu_count() or 1
+    return min(found, *_limits)
+
+
+def limit_cores(count: int) -> None:
+    """Use no more cores in this process from now on, as one of several on a machine does."""
+    _limits.append(count)
 
 
 def require_torch() -> None:

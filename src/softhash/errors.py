@@ -5,6 +5,7 @@
     SofthashError                 exit code 1
     ├── InputError                a file, array or picture that cannot be used as it is
     │   ├── ImageError            a file or upload that is not a picture, or cannot be decoded
+    │   ├── ShardError            a file of many pictures that is damaged, or has none to read
     │   ├── AlreadyExistsError    something is there, and nothing is overwritten without force
     │   ├── NoModelError          an index that was made without keeping its model
     │   ├── NoFeaturesError       an index, or an item, without features to rescore by
@@ -78,6 +79,10 @@ class ImageError(InputError):
     def __reduce__(self) -> tuple[Any, ...]:
         """Let the error cross a process boundary."""
         return type(self), (self.detail, self.hint, self.kind)
+
+
+class ShardError(InputError):
+    """A tar archive or table of pictures that is damaged or incomplete, or has none to read."""
 
 
 class AlreadyExistsError(InputError):

@@ -37,8 +37,8 @@ def first(codes, bits):
 
 
 def test_encode_writes_the_first_bits(folder, nested, tmp_path, capsys):
-    encode(str(folder), nested, tmp_path / "all.npy", device="cpu")
-    encode(str(folder), nested, tmp_path / "some.npy", bits=8, device="cpu")
+    encode([str(folder)], nested, tmp_path / "all.npy", device="cpu")
+    encode([str(folder)], nested, tmp_path / "some.npy", bits=8, device="cpu")
     assert "20 codes of 8 bits" in capsys.readouterr().err
     expected = first(np.load(tmp_path / "all.npy"), 8)
     np.testing.assert_array_equal(np.load(tmp_path / "some.npy"), expected)
@@ -47,23 +47,23 @@ def test_encode_writes_the_first_bits(folder, nested, tmp_path, capsys):
 def test_a_length_that_a_model_was_not_trained_for_is_used_with_a_note(
     folder, nested, tiny_model, tmp_path, capsys
 ):
-    encode(str(folder), nested, tmp_path / "7.npy", bits=7, device="cpu")
+    encode([str(folder)], nested, tmp_path / "7.npy", bits=7, device="cpu")
     assert "trained for 4, 8, 12 bits, not for 7: one that is" in capsys.readouterr().err
-    encode(str(folder), tiny_model, tmp_path / "8.npy", bits=8, device="cpu")
+    encode([str(folder)], tiny_model, tmp_path / "8.npy", bits=8, device="cpu")
     assert "trained for 12 bits, not for 8: one that is" in capsys.readouterr().err
-    encode(str(folder), tiny_model, tmp_path / "12.npy", bits=12, device="cpu")
+    encode([str(folder)], tiny_model, tmp_path / "12.npy", bits=12, device="cpu")
     assert "note:" not in capsys.readouterr().err
 
 
 def test_encode_refuses_more_bits_than_there_are(folder, nested, tmp_path):
     with pytest.raises(UsageError, match="codes have 12 bits, and the first 13 are asked"):
-        encode(str(folder), nested, tmp_path / "codes.npy", bits=13, device="cpu")
+        encode([str(folder)], nested, tmp_path / "codes.npy", bits=13, device="cpu")
     assert not (tmp_path / "codes.npy").exists()
 
 
 def test_an_index_keeps_the_first_bits_and_their_model(folder, nested, tmp_path, capsys):
     location = tmp_path / "index"
-    index(str(location), str(folder), nested, bits=8, device="cpu")
+    index(str(location), [str(folder)], nested, bits=8, device="cpu")
     images = ImageSet.read(folder)
     codes = first(Hasher.load(nested).encode(images, device="cpu"), 8)
     with HammingIndex.open(location) as opened:
@@ -73,25 +73,25 @@ def test_an_index_keeps_the_first_bits_and_their_model(folder, nested, tmp_path,
         query = folder / images.file_names[3]
         assert opened.search(query, k=1)[0].distance == 0
     capsys.readouterr()
-    index(str(location), str(folder), nested, bits=8, device="cpu")
-    index(str(location), str(folder), device="cpu")
+    index(str(location), [str(folder)], nested, bits=8, device="cpu")
+    index(str(location), [str(folder)], device="cpu")
     assert capsys.readouterr().err.count("20 items; nothing changed") == 2
 
 
 def test_another_length_of_an_existing_index_is_refused_with_the_way_out(folder, nested, tmp_path):
     location = tmp_path / "index"
-    index(str(location), str(folder), nested, bits=8, device="cpu")
+    index(str(location), [str(folder)], nested, bits=8, device="cpu")
     for model in (nested, None):
         with pytest.raises(InputError, match="holds codes of 8 bits, not of 4") as refused:
-            index(str(location), str(folder), model, bits=4, device="cpu")
+            index(str(location), [str(folder)], model, bits=4, device="cpu")
         assert "leave --bits out, or make a new index of 4 bits" in refused.value.hint
-    index(str(location), str(folder), device="cpu")  # nobody has it open
+    index(str(location), [str(folder)], device="cpu")  # nobody has it open
 
 
 def test_codes_of_first_bits_are_indexed_with_the_model_they_came_from(folder, nested, tmp_path):
     codes, names, location = (tmp_path / name for name in ("codes.npy", "names.txt", "index"))
-    encode(str(folder), nested, codes, names, bits=4, device="cpu")
-    index(str(location), str(folder), nested, codes=codes, names=names, bits=4)
+    encode([str(folder)], nested, codes, names, bits=4, device="cpu")
+    index(str(location), [str(folder)], nested, codes=codes, names=names, bits=4)
     with HammingIndex.open(location) as opened:
         assert opened.hasher.bits == 4
         assert opened.search(folder / "scene-00003.png", k=1)[0].distance == 0

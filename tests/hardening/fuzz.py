@@ -20,7 +20,7 @@ from random import Random
 from softhash.errors import SofthashError
 from softhash.model._runtime import import_runtime
 
-from . import readers_data, readers_index, readers_model, readers_runs
+from . import readers_data, readers_index, readers_model, readers_runs, readers_shards
 from .knowing import mutated
 from .reader import Reader
 from .samples import read_tree, write_tree
@@ -28,7 +28,7 @@ from .sandbox import FAILED, Outcome, in_child, in_scratch, run_cases
 
 READERS: dict[str, Reader] = {
     reader.name: reader
-    for room in (readers_data, readers_model, readers_index, readers_runs)
+    for room in (readers_data, readers_model, readers_index, readers_runs, readers_shards)
     for reader in room.READERS
 }
 

@@ -20,6 +20,7 @@ def open_or_create(
     *,
     fit: "Callable[[], Hasher] | None" = None,
     of_codes: bool = False,
+    made_by: str = "",
 ) -> "Iterator[HammingIndex]":
     """Open an index for writing, or make a new one.
 
@@ -29,6 +30,7 @@ def open_or_create(
         bits: length of the codes; the model's by default.
         fit: makes the model of a new index where none is named.
         of_codes: whether codes exist already, and a model is not needed.
+        made_by: SHA-256 of the weights of the model that made them, where it is known.
 
     """
     from softhash.cli._models import load_hasher, shorten
@@ -43,7 +45,7 @@ def open_or_create(
     if exists(location):
         opened = _open(location, hasher, bits)
     elif hasher is None and of_codes:
-        opened = HammingIndex.create(location, bits=bits)
+        opened = _create_for_codes(location, bits, made_by)
     else:
         opened = HammingIndex.create(location, hasher or default(bits))
     with opened:
@@ -51,6 +53,17 @@ def open_or_create(
         if interrupted and not of_codes:  # before the model was kept
             opened.keep_model(hasher or default(opened.bits))
         yield opened
+
+
+def _create_for_codes(location: str, bits: int | None, made_by: str) -> "HammingIndex":
+    from softhash.index import HammingIndex
+
+    if not made_by:
+        return HammingIndex.create(location, bits=bits)
+    from softhash.data.shards.code_file import About
+    from softhash.index.code_import import create_for_codes
+
+    return create_for_codes(location, About(bits or 0, made_by))
 
 
 def _open(location: str, hasher: "Hasher | None", bits: int | None) -> "HammingIndex":

@@ -11,6 +11,7 @@ import typer
 
 from softhash.cli._collection import read_collection, split_collection
 from softhash.cli._output import fail, say, warn
+from softhash.cli._part import read_part
 
 if TYPE_CHECKING:
     from softhash.data.splits.split import Split
@@ -96,7 +97,7 @@ def bench(
     _check_given(data, output, features, save_features)
     cells = expand_variants(read_toml(recipe), _asked_for(only, bits, seeds))
     drawn = None if curves == "all" else [_whole_number("curves", v) for v in curves.split(",")]
-    share = _part(part)  # what cannot be is refused before pictures are read
+    share = read_part(part)  # what cannot be is refused before pictures are read
     saved = load_features(features) if features else None
     if saved:
         split = saved.inputs.split
@@ -171,18 +172,6 @@ def _whole_number(option: str, text: str) -> int:
         return int(text)
     except ValueError:
         raise typer.BadParameter(f"--{option} has {text!r}; give whole numbers, as 12,24") from None
-
-
-def _part(text: str | None) -> tuple[int, int]:
-    """Read which cells are this process's.
-
-    >>> _part("2/3"), _part(None)
-    ((2, 3), (1, 1))
-    """
-    number, _, count = (text or "1/1").partition("/")
-    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
-        raise typer.BadParameter(f"--part is {text!r}; give one as 1/3, 2/3 or 3/3")
-    return int(number), int(count)
 
 
 def typed_command(arguments: Sequence[str]) -> str:

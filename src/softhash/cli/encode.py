@@ -8,6 +8,8 @@ import typer
 
 from softhash.cli._collection import read_collection, warn_skipped
 from softhash.cli._output import say
+from softhash.cli._part import read_part
+from softhash.cli._shards import are_shards, encode_shards
 from softhash.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -18,15 +20,22 @@ if TYPE_CHECKING:
 
 def encode(
     images: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            help="A folder, a table, a picture, or `scenes`; for a model of `train --features` "
-            "a `.npy` of embeddings, one row each."
+            help="A folder, a table, a picture, or `scenes`; shards (`.tar`, `.parquet`, `.arrow`, "
+            "`data-{000..999}.tar`, a folder of `datasets`); for a model of `train --features` a "
+            "`.npy` of embeddings, one row each."
         ),
     ],
     model: Annotated[Path, typer.Option("-m", "--model", help="The model's folder.")],
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="`.npy`: packed uint8, one row per picture.")
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help="`.npy`: packed uint8, one row per picture; of shards a folder, with one "
+            "`.parquet` per shard.",
+        ),
     ],
     ids: Annotated[
         Path | None,
@@ -38,14 +47,45 @@ def encode(
     batch_size: Annotated[
         int | None, typer.Option(help="Pictures at once; what suits the device by default.")
     ] = None,
+    column: Annotated[
+        str | None, typer.Option(help="Of shards that are tables: where the pictures are.")
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(help="Every n-th shard from the i-th on, as 1/3, beside other processes."),
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Of shards: share the work out by Ray: `local`, `auto` for the cluster that this "
+            "machine is in, or an address.",
+        ),
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="Overwrite existing files; of shards, those of another model."
+        ),
+    ] = False,
 ) -> None:
     """Encode pictures as binary codes; those that cannot be read are skipped and named."""
     from softhash.cli._models import load_hasher
     from softhash.data.names import as_line
     from softhash.files import check_free, write_whole
 
+    sharded, share = are_shards(images), read_part(part)
+    if sharded:
+        if ids:
+            raise UsageError("the ids of shards are beside their codes", "leave --ids out")
+        encode_shards(
+            load_hasher(model, bits), images, output, model=model,
+            part=share, force=force, ray=ray, column=column, batch_size=batch_size, device=device,
+        )  # fmt: skip
+        return
+    if part or column or ray:
+        raise UsageError("--part, --column and --ray are for shards", "leave them out")
     for path in filter(None, (output, ids)):
         check_free(path, force=force)
     hasher = load_hasher(model, bits)
@@ -53,9 +93,9 @@ def encode(
     if hasher.backbone is None:
         if ids:
             raise UsageError("embeddings have no file names", "leave --ids out")
-        codes = _encode_features(hasher, images, batch_size, device)
+        codes = _encode_features(hasher, images[0], batch_size, device)
     else:
-        codes, names = _encode_pictures(hasher, images, batch_size, device)
+        codes, names = _encode_pictures(hasher, images[0], batch_size, device)
     write_whole(output, _npy(codes), force=force)
     say(f"saved {output}: {len(codes):,} codes of {hasher.bits} bits")
     if ids:

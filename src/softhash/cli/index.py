@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from softhash.cli import _features
+from softhash.cli._code_files import find_code_files, index_code_files
+from softhash.cli._codes import index_codes
 from softhash.cli._collection import (
     LabelsFrom,
     label_collection,
@@ -37,7 +39,10 @@ def index(
             help="A folder, or milvus://host:port/collection; kept in your data folder by default.",
         ),
     ] = None,
-    images: Annotated[str | None, typer.Argument(help="A folder, a table, or `scenes`.")] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[IMAGES]", help="A folder, a table, or `scenes`."),
+    ] = None,
     model: Annotated[
         Path | None,
         typer.Option("-m", "--model", help="The model's folder; needed for a new index only."),
@@ -70,12 +75,22 @@ def index(
         bool, typer.Option("--verify", help="Change nothing; check every byte of the index.")
     ] = False,
     codes: Annotated[
-        Path | None, typer.Option(help="`.npy` of codes that exist already; nothing is encoded.")
+        Path | None,
+        typer.Option(
+            help="Codes that exist already; nothing is encoded. A `.npy`, or what `encode` wrote "
+            "of shards: `.parquet` files or their folder."
+        ),
     ] = None,
     names: Annotated[
         Path | None,
         typer.Option(help="Of --codes: one file name per line, or .jsonl with labels too."),
     ] = None,
+    with_shard: Annotated[
+        bool,
+        typer.Option(
+            "--with-shard", help="Name items of --codes SHARD/ID, where shards share ids."
+        ),
+    ] = False,
     bits: Annotated[
         int | None,
         typer.Option(
@@ -89,18 +104,21 @@ def index(
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
     """Index a collection; a second run only processes what is new, changed, renamed or gone."""
+    files, others = find_code_files(codes, given or [])
+    if len(others) > 1:
+        raise UsageError(f"{len(others)} collections are named", "give one, of all pictures")
+    images = others[0] if others else None
     if verify:
         verify_index(find_index(location, "-o "), as_json=as_json)
     elif codes or names:
-        from softhash.cli._codes import index_codes
-
-        if features:
-            raise UsageError(
-                "features are computed of pictures, and --codes has none", "give IMAGES"
-            )
-        if location is None:
-            raise UsageError("an index of codes needs a name", "give -o INDEX")
-        index_codes(location, codes, names, bits, model, images, as_json=as_json)
+        location = _check_codes(location, features)
+        if files:
+            index_code_files(
+                location, files, model, images,
+                bits=bits, with_shard=with_shard, as_json=as_json,
+            )  # fmt: skip
+        else:
+            index_codes(location, codes, names, bits, model, images, as_json=as_json)
     elif images is None and features is False:
         _features.drop_features(find_index(location, "-o "))
     elif images is None:
@@ -125,6 +143,15 @@ def index(
             remember_sources(location, sources)
             filled = _features.fill_derived(opened, batch_size=batch_size, device=device)
             _report(summary, filled, collection.skipped, opened.store.location, as_json)
+
+
+def _check_codes(location: str | None, features: bool | None) -> str:
+    """Return the index's location; raise where something is asked for that codes cannot give."""
+    if features:
+        raise UsageError("features are computed of pictures, and --codes has none", "give IMAGES")
+    if location is None:
+        raise UsageError("an index of codes needs a name", "give -o INDEX")
+    return location
 
 
 def _read(images: str, format: str | None, *, force: bool) -> "ImageSet":

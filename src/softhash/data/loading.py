@@ -13,6 +13,8 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ from softhash.devices import usable_cores
 from softhash.errors import ImageError, InputError, UsageError
 
 Progress = Callable[[int, int], None]
+Job = TypeVar("Job")
 
 THREAD_NAME = "softhash-decode"
 
@@ -84,11 +87,9 @@ def load(
     starts = range(0, len(positions), batch_size)
     chunks = (positions[start : start + batch_size] for start in starts)
     shape = (height, width, 3)
-    if threads == 0 or len(positions) <= 1:
-        batches = _in_turn(images, shape, chunks)
-    else:
-        ahead = max(2, -(-2 * threads // batch_size))
-        batches = _ahead(images, shape, chunks, min(threads, len(positions)), ahead)
+    threads = min(threads, len(positions)) if len(positions) > 1 else 0
+    jobs = ((chunk, chunk) for chunk in chunks)
+    batches = decode_ahead(jobs, partial(_decode, images), shape, threads, batch_size)
     return _with_progress(batches, progress, len(positions))
 
 
@@ -129,19 +130,43 @@ def _batch(
     return Batch(positions[whole], pixels[whole], broken)
 
 
-def _in_turn(
-    images: ImageSet, shape: tuple[int, int, int], chunks: Iterable[NDArray[np.int64]]
+def decode_ahead(
+    chunks: Iterable[tuple[NDArray[np.int64], Iterable[Job]]],
+    decode: Callable[[Job, NDArray[np.uint8]], Broken | None],
+    shape: tuple[int, int, int],
+    threads: int,
+    batch_size: int,
 ) -> Generator[Batch, None, None]:
-    for chunk in chunks:
+    """Decode chunks of pictures, a few chunks ahead of whoever uses them.
+
+    Args:
+        chunks: positions, and for each what `decode` needs.
+        decode: fills an array with one picture, or returns what is wrong with it.
+        shape: of a picture, (height, width, 3).
+        threads: how many decode; with 0 the calling thread does, when a batch is asked for.
+        batch_size: how many pictures a chunk has, at most.
+
+    """
+    if not threads:
+        return _in_turn(chunks, decode, shape)
+    return _ahead(chunks, decode, shape, threads, max(2, -(-2 * threads // batch_size)))
+
+
+def _in_turn(
+    chunks: Iterable[tuple[NDArray[np.int64], Iterable[Job]]],
+    decode: Callable[[Job, NDArray[np.uint8]], Broken | None],
+    shape: tuple[int, int, int],
+) -> Generator[Batch, None, None]:
+    for chunk, jobs in chunks:
         pixels = np.empty((len(chunk), *shape), dtype=np.uint8)
-        results = [_decode(images, *job) for job in zip(chunk, pixels, strict=True)]
+        results = [decode(*job) for job in zip(jobs, pixels, strict=True)]
         yield _batch(chunk, pixels, results)
 
 
 def _ahead(
-    images: ImageSet,
+    chunks: Iterable[tuple[NDArray[np.int64], Iterable[Job]]],
+    decode: Callable[[Job, NDArray[np.uint8]], Broken | None],
     shape: tuple[int, int, int],
-    chunks: Iterable[NDArray[np.int64]],
     threads: int,
     ahead: int,
 ) -> Generator[Batch, None, None]:
@@ -157,10 +182,9 @@ def _ahead(
 
     pool = ThreadPoolExecutor(threads, thread_name_prefix=THREAD_NAME)
     try:
-        for chunk in chunks:
+        for chunk, jobs in chunks:
             pixels = np.empty((len(chunk), *shape), dtype=np.uint8)
-            jobs = zip(chunk, pixels, strict=True)
-            futures = [pool.submit(_decode, images, *job) for job in jobs]
+            futures = [pool.submit(decode, *job) for job in zip(jobs, pixels, strict=True)]
             making.append((chunk, pixels, futures))
             if len(making) > ahead:
                 yield finished()

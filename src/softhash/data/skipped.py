@@ -12,6 +12,8 @@ from softhash.data.loading import Broken
 
 _KINDS = {  # one, several, the way out
     "damaged": ("damaged", "damaged", ""),
+    "dotted": ("with an extension of several parts", "with extensions of several parts", ""),
+    "duplicate": ("with an id that was there", "with an id that was there", ""),
     "heic": ("HEIC", "HEIC", "pip install 'softhash[heic]'"),
     "other": ("picture of another format", "pictures of other formats", "save as JPEG"),
     "raw": ("raw photograph", "raw photographs", "save as JPEG"),

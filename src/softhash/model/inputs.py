@@ -13,11 +13,12 @@ from PIL import Image
 from softhash.data.decoding import as_picture, open_image
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Batch, Broken, load
+from softhash.data.shards.stream import ShardPictures
 from softhash.errors import ImageError, InputError
 
 Item = str | os.PathLike[str] | bytes | Image.Image | NDArray[np.uint8]
 Items = Sequence[Item] | NDArray[np.uint8]
-Source = Item | ImageSet | Sequence[Item] | NDArray[Any]
+Source = Item | ImageSet | ShardPictures | Sequence[Item] | NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ def pictures(source: Source, size: int, batch_size: int, workers: int | None) ->
         workers: threads that decode files; the cores this process may use by default.
 
     """
+    if isinstance(source, ShardPictures):
+        return Feed(0, source.batches(size, batch_size, workers))  # how many shows at the end
     if isinstance(source, ImageSet):
         return Feed(len(source), load(source, size, batch_size=batch_size, workers=workers))
     items = _items(source)
