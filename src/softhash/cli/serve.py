@@ -32,6 +32,10 @@ def serve(
         list[str] | None,
         typer.Option(help="A further name to be addressed by, as a proxy's; repeatable."),
     ] = None,
+    device: Annotated[
+        str,
+        typer.Option(help="cpu, cuda (the codes are kept and compared on the GPU) or auto."),
+    ] = "cpu",
     originals: Annotated[
         bool | None,
         typer.Option(
@@ -47,7 +51,8 @@ def serve(
     from softhash.server import serve as serve_index
 
     hasher = Hasher.load(model) if model else None
-    with HammingIndex.open(find_index(index, ""), hasher, writable=writable) as opened:
+    location = find_index(index, "")
+    with HammingIndex.open(location, hasher, writable=writable, device=device) as opened:
         ended = serve_index(
             opened,
             host=host,

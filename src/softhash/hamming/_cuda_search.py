@@ -42,17 +42,17 @@ class _Found(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Database:
+class Database:
     """Packed codes on a GPU, of which pieces are compared.
 
     Attributes:
         codes: (n, bytes) uint8.
-        live: (n,) of uint8, nonzero for the codes that count; None for all.
+        live: words with one bit for each code, 1 where it counts; None for all.
 
     """
 
     codes: Tensor
-    live: Tensor | None
+    live: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -74,7 +74,7 @@ class _Database:
         each = max(1, TILE_WORDS // triton.next_power_of_2(min(width, 4)))
         tiles = FEW if count < FEW else 1
         for first, words in self._words(start, stop):
-            live = words if self.live is None else self.live[first:]
+            live = words if self.live is None else self.live
             list_nearer[(triton.cdiv(len(words), LANES * each * tiles),)](
                 queries, bounds, words, live, keys, counts, first, len(words), count, room,
                 WORDS=width, EACH=each, TILES=tiles, MASKED=self.live is not None, num_warps=1,
@@ -99,6 +99,16 @@ def as_words(rows: Tensor) -> Tensor:
     return padded.contiguous().view(torch.int64)
 
 
+def pack_mask(mask: Tensor) -> Tensor:
+    """Pack a mask (n,) into words (⌈n/64⌉,), one bit per code, the lowest place first."""
+    parts = []
+    for part in torch.split(mask, COPIED_AT_ONCE):
+        padded = torch.nn.functional.pad(part.to(torch.uint8), (0, -len(part) % 64))
+        places = torch.arange(8, dtype=torch.uint8, device=mask.device)
+        parts.append((padded.view(-1, 8) << places).sum(dim=1, dtype=torch.uint8))
+    return torch.cat(parts).view(torch.int64)
+
+
 def nearest(queries: Tensor, codes: Tensor, k: int, mask: Tensor | None) -> Ranking:
     """Find the ``k`` nearest codes of each query.
 
@@ -112,8 +122,13 @@ def nearest(queries: Tensor, codes: Tensor, k: int, mask: Tensor | None) -> Rank
         Distances and positions (q, k), or fewer columns where fewer codes count.
 
     """
-    database = _Database(codes, None if mask is None else mask.view(torch.uint8))
-    k = min(k, len(codes) if mask is None else int(mask.sum()))
+    if mask is None:
+        return search(queries, Database(codes), min(k, len(codes)))
+    return search(queries, Database(codes, pack_mask(mask)), min(k, int(mask.sum())))
+
+
+def search(queries: Tensor, database: Database, k: int) -> Ranking:
+    """Find the ``k`` nearest codes of each query; at least so many must count."""
     words = as_words(queries)
     if not k:
         return _rank(torch.empty((len(words), 0), dtype=torch.int64, device=words.device))
@@ -134,7 +149,7 @@ def within(
         mask: (n,) bool, True for the codes that count; None for all.
 
     """
-    database = _Database(codes, None if mask is None else mask.view(torch.uint8))
+    database = Database(codes, None if mask is None else pack_mask(mask))
     radius = min(radius, 8 * codes.shape[1])
     found = []
     for words in torch.split(as_words(queries), LISTS_AT_ONCE):
@@ -152,7 +167,7 @@ def within(
 class _Search:
     """The nearest codes of some queries, while pieces of the database pass by."""
 
-    def __init__(self, queries: Tensor, database: _Database, k: int) -> None:
+    def __init__(self, queries: Tensor, database: Database, k: int) -> None:
         self.queries, self.database, self.k, self.room = queries, database, k, _room(k)
         shape, device = (len(queries), k), queries.device
         self.best = torch.full(shape, _FARTHEST, dtype=torch.int64, device=device)
@@ -170,14 +185,16 @@ class _Search:
     def _sampled_bounds(self) -> Tensor:
         """Return one more than the k-th smallest distance among some codes that count."""
         step = max(1, len(self.database) // self.room)
+        places = torch.arange(0, len(self.database), step, device=self.queries.device)
         live = self.database.live
-        rows = self.database.codes[::step]
-        kept = rows if live is None else rows[live[::step] != 0]
+        if live is not None:
+            places = places[(live[places >> 6] >> (places & 63)) & 1 != 0]
+        kept = self.database.codes[places]
         farthest = 8 * self.database.codes.shape[1] + 1
         bounds = torch.full_like(self.best[:, 0], farthest, dtype=torch.int32)
         if len(kept) < self.k:
             return bounds
-        sample = _Database(kept, None)
+        sample = Database(kept)
         keys = sample.find(self.queries, bounds, 0, len(kept), len(kept)).keys
         near = keys.topk(self.k, largest=False, sorted=False).values.amax(dim=1)
         return ((near >> POSITION_BITS) + 1).to(torch.int32)

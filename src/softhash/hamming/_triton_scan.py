@@ -25,7 +25,7 @@ def list_nearer(  # noqa: C901 - branches are on constants, and choose what is c
         queries: words (count, WORDS).
         bounds: of each query, a distance (count,).
         codes: words (n, WORDS) of a piece of the database.
-        live: (n,), nonzero for the codes that count; read with MASKED alone.
+        live: one bit for each code of the whole database; read with MASKED alone.
         keys: lists (count, capacity).
         counts: codes nearer than the bound, for each query (count,).
         start: position of the piece in the database.
@@ -38,9 +38,9 @@ def list_nearer(  # noqa: C901 - branches are on constants, and choose what is c
         MASKED: whether some codes do not count.
 
     """
-    place = tl.arange(0, EACH)[:, None] * 32 + tl.arange(0, 32)[None, :]
+    within = tl.arange(0, EACH)[:, None] * 32 + tl.arange(0, 32)[None, :]
     for tile in range(TILES):
-        item = (tl.program_id(0).to(tl.int64) * TILES + tile) * (EACH * 32) + place
+        item = (tl.program_id(0).to(tl.int64) * TILES + tile) * (EACH * 32) + within
         inside = item < n
         row = codes + item * WORDS
         a = tl.load(row, mask=inside, other=0)
@@ -59,14 +59,16 @@ def list_nearer(  # noqa: C901 - branches are on constants, and choose what is c
                 distance += libdevice.popc(c ^ tl.load(words + 2))
             if WORDS > 3:
                 distance += libdevice.popc(d ^ tl.load(words + 3))
-            for word in tl.static_range(4, WORDS):
-                further = tl.load(row + word, mask=inside, other=0)
-                distance += libdevice.popc(further ^ tl.load(words + word))
+            for further in tl.static_range(4, WORDS):
+                e = tl.load(row + further, mask=inside, other=0)
+                distance += libdevice.popc(e ^ tl.load(words + further))
             bound = tl.load(bounds + query)
             if tl.min(distance) < bound:
                 hit = inside & (distance < bound)
                 if MASKED:
-                    hit = hit & (tl.load(live + item, mask=hit, other=0) != 0)
+                    place = start + item
+                    word = tl.load(live + (place >> 6), mask=hit, other=0)
+                    hit = hit & (((word >> (place & 63)) & 1) != 0)
                 slot = tl.atomic_add(counts + query + tl.zeros_like(item), 1, mask=hit)
                 key = (distance.to(tl.int64) << _SHIFT) | (start + item)
                 room = hit & (slot < capacity)

@@ -1,8 +1,7 @@
 """Codes and items on disk, or in Milvus: add, remove, update, search.
 
-`HammingIndex` combines a `Store` that keeps codes and entries (in a folder, see `local`, in Milvus,
-see `milvus`, or elsewhere, see `registry`), the model that made the codes, and the folder of the
-pictures.
+`HammingIndex` combines a `Store` of codes and entries (see `local`, `milvus`, `registry`), the
+model that made the codes, and the folder of the pictures.
 """
 
 import os
@@ -18,6 +17,7 @@ from softhash.errors import UsageError
 from softhash.index import changes
 from softhash.index._model_check import check_model, load_model
 from softhash.index.criteria import PhotoOptions, photo_criteria
+from softhash.index.device import search_on
 from softhash.index.expressions import build_where
 from softhash.index.items import Entry, Hit, Item
 from softhash.index.pictures import find_labels
@@ -48,10 +48,14 @@ class HammingIndex:
     Args:
         store: where codes and items are.
         hasher: the model that made the codes; the one kept with the store by default.
+        device: where codes are compared, see `softhash.index.device`.
 
     """
 
-    def __init__(self, store: Store, hasher: "Hasher | None" = None) -> None:
+    def __init__(
+        self, store: Store, hasher: "Hasher | None" = None, *, device: str = "cpu"
+    ) -> None:
+        search_on(store, device)
         self.store = store
         self._hasher = hasher
         if hasher is not None:
@@ -93,6 +97,7 @@ class HammingIndex:
         hasher: "Hasher | None" = None,
         *,
         writable: bool = False,
+        device: str = "cpu",
     ) -> Self:
         """Open an index.
 
@@ -100,11 +105,12 @@ class HammingIndex:
             location: its folder, or `milvus://host:port/collection`.
             hasher: the model that made its codes, where the index was made without keeping it.
             writable: whether to open it for writing, which one process at a time may do.
+            device: where codes are compared, see `softhash.index.device`.
 
         """
         store = choose_store(location).open(os.fspath(location), writable=writable)
         try:
-            return cls(store, hasher)
+            return cls(store, hasher, device=device)
         except BaseException:
             store.close()
             raise
@@ -169,7 +175,7 @@ class HammingIndex:
     def upsert(self, images: "ImageSet", **options: Unpack["EncodeOptions"]) -> tuple[Broken, ...]:
         """Encode and add pictures, or replace them where their file names are in the index.
 
-        An uploaded item that is replaced gets the labels of the collection, as every other.
+        An uploaded item that is replaced gets the labels of the collection.
         """
         return add_images(self, images, replace=True, **options)
 
@@ -186,16 +192,15 @@ class HammingIndex:
     ) -> UpdateSummary:
         """Make the index hold a collection as it is now, and encode only what is new or changed.
 
-        Every batch is safe in the index before the next one begins. After an interruption, another
-        update continues where it stopped.
+        Every batch is safe before the next begins. After an interruption, another update goes on.
 
         Args:
             images: the whole collection.
-            plan: what `softhash.index.changes.plan` found to do; computed by default.
+            plan: what to do, of `softhash.index.changes.plan`; computed by default.
             force: continue even if not one picture of the index is left in the collection.
             keep_missing: do not remove items whose files are gone.
-            drop_uploads: let what clients uploaded go: labels become the collection's, and items
-                that it does not list are removed; files stay. Nothing for a `plan` that is given.
+            drop_uploads: let uploads go: labels become the collection's, and items that it does
+                not list are removed; files stay. Nothing for a `plan` that is given.
             features: of pictures, by position, that are known; see `softhash.index.first_look`.
             options: those of `Hasher.encode`.
 
@@ -258,33 +263,30 @@ class HammingIndex:
         Filters alone list all items that they keep, in id order, without distances.
 
         Args:
-            picture: a path, the bytes of a file, a PIL image or a uint8 array (h, w, 3); or a list
-                of these, whose outputs are averaged and rescored by bits.
+            picture: a path, the bytes of a file, a PIL image, a uint8 array (h, w, 3), or a list of
+                these, whose outputs are averaged and rescored by bits.
             id: an item, which is then not among the hits.
             code: packed bytes, or the same in hexadecimal.
             outputs: the real-valued u (bits,) of a picture, as `Hasher.outputs` returns them.
             features: of the same picture, to rescore `outputs` by.
-            words: what should be in the hits, such as "dogs on the beach": they are ranked by how
-                many of the words one expects in each; see `softhash.index.vocabulary`.
-            more: words that move items up, beside a picture, an item or a code; the score of a hit
-                is (1 − 2·distance/bits) + Σ p(more) − Σ p(less); see `softhash.index.ranking`.
+            words: what should be in the hits, such as "dogs on the beach": the more of them are
+                expected in one, the earlier; see `softhash.index.vocabulary`.
+            more: words that move items up, beside a picture, an item or a code; see
+                `softhash.index.ranking`.
             less: words that move items down.
-            query_labels: the query's; those of its item, or of a file with its content, by default.
+            query_labels: the query's; by default of its item, or of a file with its content.
             k: how many hits.
             offset: hits to skip, for the next page.
             max_distance: leave out what is further away, by Hamming distance.
             labels: leave out items that have none of these.
             not_labels: leave out items that have any of these.
-            where: leave out items that this label logic does not keep, such as
-                `dog & (beach | "old town") & !person`; see `softhash.index.expressions`.
+            where: label logic that items must meet, such as `dog & (beach | lake) & !person`.
             given_only: whether filters use given labels alone, and not likely ones too.
             likely_from: the probability from which on a likely label counts.
             at_least: leave out what is less sure, of the first 1,000; there may be no hits left.
-            rescore: rank the nearest again: by "bits" (or True), how sure each bit of a picture or
-                of its outputs is, or by "features", those of a picture or an item, where the index
-                keeps them; see `softhash.hamming.asymmetric` and `softhash.index.features`.
-            exact: compare all bits of all codes, where the first bits would choose candidates: in
-                large indexes whose model was trained for that; see `softhash.index.stages`.
+            rescore: rank the nearest again, by "bits" (or True), how sure each bit of the query is,
+                or by "features" of a picture or an item, where the index keeps them.
+            exact: compare all bits of all codes; see `softhash.index.stages`.
             photo: `after`, `before`, `folder` and `camera`; see `softhash.index.criteria`.
 
         """

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from softhash.codes import row_bytes
 from softhash.errors import IndexDamagedError
+from softhash.hamming.resident import ResidentCodes
 from softhash.hamming.words import word_count
 from softhash.index.local._columns import map_records
 from softhash.index.local._database import (
@@ -50,6 +51,7 @@ class Reader(ForkAware):
         self._identity = Identity(folder)
         self._descriptions = KeptDescriptions(folder, self._names)
         self._model: str | None = None
+        self._resident: ResidentCodes | None = None
         self._snapshot: Snapshot | None
         self._closed = False
         with self._lock:
@@ -67,6 +69,11 @@ class Reader(ForkAware):
             self._closed = True
             self._connection.close()
             self._snapshot = None
+
+    def search_on(self, device: str) -> None:
+        """Keep the codes on a device from now on, which searches."""
+        with self._lock:
+            self._resident, self._snapshot = ResidentCodes(device), None
 
     @contextmanager
     def connection(self) -> Iterator[sqlite3.Connection]:
@@ -182,7 +189,7 @@ class Reader(ForkAware):
         ]
         masks_of = masks, pending, Masks(pending.labels)
         looked = Guards(*guards), first, self._descriptions
-        return Snapshot(state, numbers, codes.records, *masks_of, *looked)
+        return Snapshot(state, numbers, codes.records, *masks_of, *looked, resident=self._resident)
 
     def _stamped(self) -> tuple[int, ...]:
         """Return what changes when another user writes to a database treated as immutable."""

@@ -9,6 +9,7 @@ import numpy as np
 from softhash.codes import Codes
 from softhash.errors import UnknownItemError
 from softhash.hamming import nearest
+from softhash.hamming.resident import ResidentCodes
 from softhash.hamming.two_stages import nearest_in_two_stages
 from softhash.hamming.words import Words, count_live
 from softhash.index.items import Near
@@ -51,6 +52,7 @@ class Snapshot:
         first: the first words of `codes`, for searches in two stages.
         descriptions: what else filters look at; likely labels and facts change on their own.
         narrowed: copies of what narrow filters keep.
+        resident: `codes` on a device, which then searches; None where the processor does.
 
     """
 
@@ -64,6 +66,7 @@ class Snapshot:
     first: FirstWords
     descriptions: KeptDescriptions
     narrowed: Narrowed = field(default_factory=Narrowed)
+    resident: ResidentCodes | None = None
 
     def search(
         self,
@@ -105,6 +108,8 @@ class Snapshot:
     ) -> Keys:
         """Rank by the records of the files."""
         self._check_codes()
+        if self.resident is not None:
+            return self._ranked_on_device(self.resident, queries, k, where, described)
         if where == EVERYTHING:
             mask = None if self._is_whole else self.kept(where, described)
             return rank(queries, self.codes, k, mask)
@@ -115,6 +120,24 @@ class Snapshot:
             ids, codes = kept
             return _renamed(_ranked(queries, codes, k, None), ids)
         return rank(queries, self.codes, k, kept)
+
+    def _ranked_on_device(
+        self,
+        resident: ResidentCodes,
+        queries: Words,
+        k: int,
+        where: Where,
+        described: DescribedSlots,
+    ) -> Keys:
+        """Rank by the copy on a device, where masks stay too until the index changes."""
+        if not len(self.codes) or not len(queries):
+            return np.empty((len(queries), 0), np.int64)
+        mask, key = None, None
+        if where != EVERYTHING or not self._is_whole:
+            mask, key = self.kept(where, described), (where, described.version, self.state.change)
+        edits = self.state.edits
+        distances, places = resident.nearest(queries, self.codes, k, mask, edits=edits, key=key)
+        return distances << ID_BITS | places
 
     def _ranked_in_two_stages(
         self, queries: Words, codes: Words, k: int, mask: Words | None

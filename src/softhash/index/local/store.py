@@ -77,6 +77,10 @@ class LocalStore:
         if self._writer is not None:
             self._writer.close()
 
+    def search_on(self, device: str) -> None:
+        """Keep the codes on a device, which searches; see `softhash.index.device`."""
+        self._reader.search_on(device)
+
     @property
     def location(self) -> str:
         """The folder, as given."""
