@@ -269,10 +269,9 @@ class HammingIndex:
             code: packed bytes, or the same in hexadecimal.
             outputs: the real-valued u (bits,) of a picture, as `Hasher.outputs` returns them.
             features: of the same picture, to rescore `outputs` by.
-            words: what should be in the hits, such as "dogs on the beach": the more of them are
-                expected in one, the earlier; see `softhash.index.vocabulary`.
-            more: words that move items up, beside a picture, an item or a code; see
-                `softhash.index.ranking`.
+            words: what should be in the hits, such as "dogs on the beach"; see
+                `softhash.index.vocabulary`.
+            more: words that move items up, beside a picture, an item or a code.
             less: words that move items down.
             query_labels: the query's; by default of its item, or of a file with its content.
             k: how many hits.
