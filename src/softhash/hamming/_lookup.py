@@ -1,0 +1,192 @@
+"""Lookups in a multi-index: buckets of keys ever further from the query's, until nothing is missed.
+
+A row that no table has shown differs from the query in more than `shells[t]` bits of the key of
+each table t. Keys share no bits, so it is further away than Σ (shells[t] + 1) − 1: all rows up to
+that distance were seen. The table whose next shell has the fewest rows is the next one to be
+looked at, whichever that is: where bits are skewed, that saves most of the work.
+"""
+
+import numpy as np
+from numba import uint64
+
+from softhash._kernels import Scalar, Width, inlined, kernel
+from softhash.hamming._buckets import Buckets, row_key
+from softhash.hamming._scan import BLOCK, POSITION_BITS, Integers, nearer_rows, row_distance
+from softhash.hamming.words import Words, lowest_bit, popcount
+
+BUCKET = 48  # rows that are read in the time that it takes to find a bucket
+TOO_FAR = np.iinfo(np.int64).max
+
+
+@inlined
+def _next_flips(flips: Scalar) -> Scalar:
+    """Return the next larger number with as many bits set."""
+    filled = flips | (flips - uint64(1))
+    above = ~filled & (filled + uint64(1))
+    return (filled + uint64(1)) | ((above - uint64(1)) >> (lowest_bit(flips) + uint64(1)))
+
+
+@kernel
+def _shell_cost(buckets: Buckets, table: int, key: Scalar, shell: int) -> Scalar:
+    """Return how many rows have a key that differs in ``shell`` bits, and what buckets cost."""
+    offsets = buckets.offsets[table]
+    keys, cost = uint64(offsets.size - 1), 0
+    flips = (uint64(1) << uint64(shell)) - uint64(1)
+    while flips < keys:
+        place = key ^ flips
+        cost += BUCKET + np.int64(offsets[place + uint64(1)]) - np.int64(offsets[place])
+        flips = _next_flips(flips) if shell else keys
+    return cost
+
+
+@inlined
+def _was_seen(
+    query: Words, buckets: Buckets, table: int, row: Scalar, shells: Integers, width: Width
+) -> Scalar:
+    """Return whether another table has shown a row before."""
+    rows = buckets.words[table]
+    for other in range(len(buckets.masks)):
+        differing = uint64(0)
+        for word in range(len(width)):
+            place = uint64(len(width)) * row + uint64(word)
+            differing += popcount((query[word] ^ rows[place]) & buckets.masks[other, word])
+        if other != table and np.int64(differing) <= shells[other]:
+            return True
+    return False
+
+
+@kernel
+def _best(keys: Integers, used: Scalar, k: int, worst: Scalar) -> Scalar:
+    """Sort candidates, keep the k best, and return how many there are and the first too far."""
+    if used < k:
+        return used, worst
+    keys[:used].sort()
+    return k, keys[k - 1]
+
+
+@inlined
+def _after(positions: Scalar, start: Scalar, stop: Scalar, after: int) -> Scalar:
+    """Return the first place of a bucket whose position is above ``after``."""
+    while start < stop:
+        middle = (start + stop) >> 1
+        if np.int64(positions[middle]) > after:
+            stop = middle
+        else:
+            start = middle + 1
+    return start
+
+
+@kernel
+def _read_bucket(
+    query: Words,
+    buckets: Buckets,
+    table: int,
+    row: Scalar,
+    stop: Scalar,
+    shells: Integers,
+    live: Words,
+    k: int,
+    keys: Integers,
+    used: Scalar,
+    worst: Scalar,
+    width: Width,
+) -> Scalar:
+    """Take the rows of a bucket that are near enough; return candidates, their number, worst."""
+    rows, positions = buckets.words[table], buckets.positions[table]
+    while row < stop:
+        count = min(BLOCK, stop - row)
+        hits = ~uint64(0) >> uint64(BLOCK - count)
+        if row + BLOCK <= positions.size:  # rows of the next buckets do no harm
+            bound = ((worst - 1) >> POSITION_BITS) + 1
+            hits &= nearer_rows(query, rows, row, bound, width)
+        if used + BLOCK > keys.size:
+            used, worst = _best(keys, used, k, worst)
+            if used + BLOCK > keys.size:
+                keys = np.append(keys, np.empty(keys.size, np.int64))
+        while hits:
+            place = uint64(row) + lowest_bit(hits)
+            hits &= hits - uint64(1)
+            position = np.int64(positions[place])
+            distance = np.int64(row_distance(query, rows, place, width))
+            key = distance << POSITION_BITS | position
+            if key >= worst or _was_seen(query, buckets, table, place, shells, width):
+                continue
+            if not live.size or live[position >> 6] >> uint64(position & 63) & uint64(1):
+                keys[used] = key
+                used += 1
+        row += BLOCK
+    return keys, used, worst
+
+
+@kernel
+def _read_shell(
+    query: Words,
+    buckets: Buckets,
+    table: int,
+    key: Scalar,
+    shells: Integers,
+    live: Words,
+    after: int,
+    k: int,
+    keys: Integers,
+    used: Scalar,
+    worst: Scalar,
+    width: Width,
+) -> Scalar:
+    """Read the buckets of a table's next shell."""
+    offsets, shell = buckets.offsets[table], shells[table] + 1
+    end = uint64(offsets.size - 1)
+    flips = (uint64(1) << uint64(shell)) - uint64(1)
+    while flips < end:
+        place = key ^ flips
+        start, stop = np.int64(offsets[place]), np.int64(offsets[place + uint64(1)])
+        if after >= 0:
+            start = _after(buckets.positions[table], start, stop, after)
+        if start < stop:
+            keys, used, worst = _read_bucket(
+                query, buckets, table, start, stop, shells, live, k, keys, used, worst, width
+            )
+        flips = _next_flips(flips) if shell else end
+    return keys, used, worst
+
+
+@kernel
+def look_up(
+    query: Words,
+    buckets: Buckets,
+    live: Words,
+    after: int,
+    k: int,
+    radius: int,
+    budget: int,
+    width: Width,
+) -> Scalar:
+    """Return the sorted candidates of a query, and whether they are all that there are.
+
+    Positions up to ``after`` are left out. Where more than about ``budget`` rows would have to be
+    looked at, nothing is finished.
+    """
+    tables = len(buckets.masks)
+    own, costs = np.empty(tables, np.uint64), np.empty(tables, np.int64)
+    shells = np.full(tables, -1, np.int64)
+    for table in range(tables):
+        own[table] = row_key(query, 0, buckets.parts[table], width)
+        costs[table] = _shell_cost(buckets, table, own[table], 0)
+    keys = np.empty(min(2 * k, 512) + 2 * BLOCK, np.int64)
+    used, worst, spent = 0, (radius + 1) << POSITION_BITS, 0
+    while shells.sum() + tables - 1 < (worst - 1) >> POSITION_BITS:
+        table = np.argmin(costs)
+        spent += costs[table]
+        if spent > budget:
+            return keys[:0], False
+        keys, used, worst = _read_shell(
+            query, buckets, table, own[table], shells, live, after, k, keys, used, worst, width
+        )
+        used, worst = _best(keys, used, k, worst)
+        shells[table] += 1
+        if (1 << shells[table]) == buckets.offsets.shape[1] - 1:
+            break  # all keys of a table, so all rows
+        costs[table] = _shell_cost(buckets, table, own[table], shells[table] + 1)
+    found = keys[:used]
+    found.sort()
+    return found, True
