@@ -12,10 +12,10 @@ from numba import uint64
 from softhash._kernels import Scalar, Width, inlined, kernel
 from softhash.hamming._buckets import Buckets, row_key
 from softhash.hamming._scan import BLOCK, POSITION_BITS, Integers, nearer_rows, row_distance
-from softhash.hamming.words import Words, lowest_bit, popcount
+from softhash.hamming.words import Words, lowest_bit, popcount, prefetch
 
 BUCKET = 48  # rows that are read in the time that it takes to find a bucket
-TOO_FAR = np.iinfo(np.int64).max
+NEAR, FAR = 8, 16  # buckets whose rows, and whose places, are asked for ahead
 
 
 @inlined
@@ -27,16 +27,10 @@ def _next_flips(flips: Scalar) -> Scalar:
 
 
 @kernel
-def _shell_cost(buckets: Buckets, table: int, key: Scalar, shell: int) -> Scalar:
-    """Return how many rows have a key that differs in ``shell`` bits, and what buckets cost."""
+def _bucket_rows(buckets: Buckets, table: int, key: Scalar) -> Scalar:
+    """Return how many rows have a key, and what finding them costs."""
     offsets = buckets.offsets[table]
-    keys, cost = uint64(offsets.size - 1), 0
-    flips = (uint64(1) << uint64(shell)) - uint64(1)
-    while flips < keys:
-        place = key ^ flips
-        cost += BUCKET + np.int64(offsets[place + uint64(1)]) - np.int64(offsets[place])
-        flips = _next_flips(flips) if shell else keys
-    return cost
+    return BUCKET + np.int64(offsets[key + uint64(1)]) - np.int64(offsets[key])
 
 
 @inlined
@@ -134,12 +128,27 @@ def _read_shell(
     width: Width,
 ) -> Scalar:
     """Read the buckets of a table's next shell."""
-    offsets, shell = buckets.offsets[table], shells[table] + 1
+    offsets, shell, cost = buckets.offsets[table], shells[table] + 1, 0
+    rows, wide = buckets.words[table], uint64(len(width))
     end = uint64(offsets.size - 1)
-    flips = (uint64(1) << uint64(shell)) - uint64(1)
+    flips = ahead = further = (uint64(1) << uint64(shell)) - uint64(1)
+    for _ in range(FAR if shell else 0):
+        prefetch(offsets, key ^ further)
+        further = _next_flips(further)
+    for _ in range(NEAR if shell else 0):
+        if ahead < end:
+            prefetch(rows, wide * uint64(offsets[key ^ ahead]))
+            ahead = _next_flips(ahead)
     while flips < end:
+        if further < end and shell:
+            prefetch(offsets, key ^ further)
+            further = _next_flips(further)
+        if ahead < end and shell:
+            prefetch(rows, wide * uint64(offsets[key ^ ahead]))
+            ahead = _next_flips(ahead)
         place = key ^ flips
         start, stop = np.int64(offsets[place]), np.int64(offsets[place + uint64(1)])
+        cost += BUCKET + stop - start
         if after >= 0:
             start = _after(buckets.positions[table], start, stop, after)
         if start < stop:
@@ -147,7 +156,7 @@ def _read_shell(
                 query, buckets, table, start, stop, shells, live, k, keys, used, worst, width
             )
         flips = _next_flips(flips) if shell else end
-    return keys, used, worst
+    return keys, used, worst, cost
 
 
 @kernel
@@ -166,27 +175,27 @@ def look_up(
     Positions up to ``after`` are left out. Where more than about ``budget`` rows would have to be
     looked at, nothing is finished.
     """
-    tables = len(buckets.masks)
+    tables, key_bits = len(buckets.masks), np.int64(popcount(buckets.offsets.shape[1] - 2))
     own, costs = np.empty(tables, np.uint64), np.empty(tables, np.int64)
     shells = np.full(tables, -1, np.int64)
     for table in range(tables):
         own[table] = row_key(query, 0, buckets.parts[table], width)
-        costs[table] = _shell_cost(buckets, table, own[table], 0)
+        costs[table] = _bucket_rows(buckets, table, own[table])
     keys = np.empty(min(2 * k, 512) + 2 * BLOCK, np.int64)
     used, worst, spent = 0, (radius + 1) << POSITION_BITS, 0
     while shells.sum() + tables - 1 < (worst - 1) >> POSITION_BITS:
         table = np.argmin(costs)
-        spent += costs[table]
-        if spent > budget:
+        if spent + costs[table] > budget:
             return keys[:0], False
-        keys, used, worst = _read_shell(
+        keys, used, worst, cost = _read_shell(
             query, buckets, table, own[table], shells, live, after, k, keys, used, worst, width
         )
         used, worst = _best(keys, used, k, worst)
         shells[table] += 1
-        if (1 << shells[table]) == buckets.offsets.shape[1] - 1:
+        if shells[table] == key_bits:
             break  # all keys of a table, so all rows
-        costs[table] = _shell_cost(buckets, table, own[table], shells[table] + 1)
+        spent += cost
+        costs[table] = cost * (key_bits - shells[table]) // (shells[table] + 1)
     found = keys[:used]
     found.sort()
     return found, True
