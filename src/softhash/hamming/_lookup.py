@@ -18,12 +18,21 @@ BUCKET = 48  # rows that are read in the time that it takes to find a bucket
 NEAR, FAR = 8, 16  # buckets whose rows, and whose places, are asked for ahead
 
 
-@inlined
-def _next_flips(flips: Scalar) -> Scalar:
-    """Return the next larger number with as many bits set."""
-    filled = flips | (flips - uint64(1))
-    above = ~filled & (filled + uint64(1))
-    return (filled + uint64(1)) | ((above - uint64(1)) >> (lowest_bit(flips) + uint64(1)))
+@kernel
+def _shell_keys(key: Scalar, shell: int, keys: int) -> Words:
+    """Return the keys, of so many, that differ from one in ``shell`` bits."""
+    found, used = np.empty(64, np.uint64), 0
+    flips = (uint64(1) << uint64(shell)) - uint64(1)
+    while flips < uint64(keys):
+        if used == found.size:
+            found = np.append(found, np.empty(found.size, np.uint64))
+        found[used] = key ^ flips
+        used += 1
+        filled = flips | (flips - uint64(1))  # the next number with as many ones
+        above = ~filled & (filled + uint64(1))
+        last = (above - uint64(1)) >> (lowest_bit(flips) + uint64(1))
+        flips = (filled + uint64(1)) | last if shell else uint64(keys)
+    return found[:used]
 
 
 @kernel
@@ -127,35 +136,23 @@ def _read_shell(
     worst: Scalar,
     width: Width,
 ) -> Scalar:
-    """Read the buckets of a table's next shell."""
-    offsets, shell, cost = buckets.offsets[table], shells[table] + 1, 0
-    rows, wide = buckets.words[table], uint64(len(width))
-    end = uint64(offsets.size - 1)
-    flips = ahead = further = (uint64(1) << uint64(shell)) - uint64(1)
-    for _ in range(FAR if shell else 0):
-        prefetch(offsets, key ^ further)
-        further = _next_flips(further)
-    for _ in range(NEAR if shell else 0):
-        if ahead < end:
-            prefetch(rows, wide * uint64(offsets[key ^ ahead]))
-            ahead = _next_flips(ahead)
-    while flips < end:
-        if further < end and shell:
-            prefetch(offsets, key ^ further)
-            further = _next_flips(further)
-        if ahead < end and shell:
-            prefetch(rows, wide * uint64(offsets[key ^ ahead]))
-            ahead = _next_flips(ahead)
-        place = key ^ flips
-        start, stop = np.int64(offsets[place]), np.int64(offsets[place + uint64(1)])
-        cost += BUCKET + stop - start
-        if after >= 0:
-            start = _after(buckets.positions[table], start, stop, after)
-        if start < stop:
+    """Read the buckets of a table's next shell; return what `_read_bucket` does, and the cost."""
+    offsets, rows, cost = buckets.offsets[table], buckets.words[table], np.int64(0)
+    places = _shell_keys(key, shells[table] + 1, offsets.size - 1)
+    for i in range(-FAR, places.size):
+        if i + FAR < places.size:
+            prefetch(offsets, places[i + FAR])
+        if 0 <= i + NEAR < places.size:
+            prefetch(rows, uint64(len(width)) * uint64(offsets[places[i + NEAR]]))
+        if i >= 0:
+            start = np.int64(offsets[places[i]])
+            stop = np.int64(offsets[places[i] + uint64(1)])
+            cost += BUCKET + stop - start
+            if after >= 0:
+                start = _after(buckets.positions[table], start, stop, after)
             keys, used, worst = _read_bucket(
                 query, buckets, table, start, stop, shells, live, k, keys, used, worst, width
             )
-        flips = _next_flips(flips) if shell else end
     return keys, used, worst, cost
 
 
@@ -170,7 +167,7 @@ def look_up(
     budget: int,
     width: Width,
 ) -> Scalar:
-    """Return the sorted candidates of a query, and whether they are all that there are.
+    """Return the nearest rows of a query, in any order, and whether none is missing.
 
     Positions up to ``after`` are left out. Where more than about ``budget`` rows would have to be
     looked at, nothing is finished.
@@ -182,9 +179,9 @@ def look_up(
         own[table] = row_key(query, 0, buckets.parts[table], width)
         costs[table] = _bucket_rows(buckets, table, own[table])
     keys = np.empty(min(2 * k, 512) + 2 * BLOCK, np.int64)
-    used, worst, spent = 0, (radius + 1) << POSITION_BITS, 0
+    used, worst, spent = 0, np.int64((radius + 1) << POSITION_BITS), np.int64(0)
     while shells.sum() + tables - 1 < (worst - 1) >> POSITION_BITS:
-        table = np.argmin(costs)
+        table = int(np.argmin(costs))
         if spent + costs[table] > budget:
             return keys[:0], False
         keys, used, worst, cost = _read_shell(
@@ -196,6 +193,4 @@ def look_up(
             break  # all keys of a table, so all rows
         spent += cost
         costs[table] = cost * (key_bits - shells[table]) // (shells[table] + 1)
-    found = keys[:used]
-    found.sort()
-    return found, True
+    return keys[:used], True

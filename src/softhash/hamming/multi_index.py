@@ -22,7 +22,7 @@ search in Hamming space", ICDE 2018.
 [(array([0, 0, 0]), array([  5,  80, 700]))]
 """
 
-from math import log2
+from math import ceil, log2
 from typing import Self
 
 import numpy as np
@@ -123,6 +123,8 @@ class MultiIndex:
         check_k(k)
         live, threads = packed_mask(mask, len(self.codes)), count_threads(threads)
         k = min(k, count_live(live) if mask is not None else len(self.codes))
+        if not k:  # the mask keeps nothing
+            return _cpu.rank(np.empty((len(queries), 0), np.int64))
         found = self._look_up(queries, k, 8 * queries.shape[1], live, threads)
         missing = [place for place, keys in enumerate(found) if keys is None]
         if missing:
@@ -167,7 +169,7 @@ class MultiIndex:
                 look_up(query, self.buckets, live, -1, k, radius, budget, width)
                 for query in words[start:stop]
             )
-            return [keys if is_whole else None for keys, is_whole in found]
+            return [np.sort(keys) if is_whole else None for keys, is_whole in found]
 
         parts = _cpu.in_parts(len(words), threads, work)
         return [keys for part in parts for keys in part]
@@ -189,8 +191,10 @@ def choose_shape(
 
     """
     suited = min(MAX_KEY_BITS, max(4, round(log2(n))))
-    tables = tables or min(MAX_TABLES, max(1, round(bits / suited)))
-    key_bits = key_bits or min(suited, bits // max(1, tables))
+    if tables is None:
+        tables = min(MAX_TABLES, ceil(bits / suited))
+    if key_bits is None:
+        key_bits = min(suited, bits // max(1, tables))
     if tables < 1 or not 1 <= key_bits <= MAX_KEY_BITS or tables * key_bits > bits:
         raise UsageError(
             f"{tables} tables with keys of {key_bits} bits do not fit codes of {bits}",
