@@ -194,3 +194,17 @@ def look_up(
         spent += cost
         costs[table] = cost * (key_bits - shells[table]) // (shells[table] + 1)
     return keys[:used], True
+
+
+@kernel
+def look_up_nearest(
+    queries: Words, buckets: Buckets, live: Words, k: int, budget: int, keys: Integers, width: Width
+) -> None:
+    """Fill the sorted candidates (queries, k); the first is −1 where a query was given up."""
+    for i in range(len(queries)):
+        radius = 64 * len(width)
+        found, is_whole = look_up(queries[i], buckets, live, -1, k, radius, budget, width)
+        keys[i, 0] = -1
+        if is_whole:
+            found.sort()
+            keys[i] = found[:k]

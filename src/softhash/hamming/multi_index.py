@@ -47,7 +47,7 @@ from softhash.hamming._checks import (
     count_threads,
     packed_mask,
 )
-from softhash.hamming._lookup import look_up
+from softhash.hamming._lookup import look_up, look_up_nearest
 from softhash.hamming._scan import POSITION_BITS
 from softhash.hamming.words import Words, as_words, count_live, word_count
 
@@ -125,13 +125,20 @@ class MultiIndex:
         k = min(k, count_live(live) if mask is not None else len(self.codes))
         if not k:  # the mask keeps nothing
             return _cpu.rank(np.empty((len(queries), 0), np.int64))
-        found = self._look_up(queries, k, 8 * queries.shape[1], live, threads)
-        missing = [place for place, keys in enumerate(found) if keys is None]
-        if missing:
-            scanned = search.nearest(queries[missing], self.codes, k, mask=mask, threads=threads)
-            for place, distances, positions in zip(missing, *scanned, strict=True):
-                found[place] = distances << POSITION_BITS | positions
-        return _cpu.rank(np.array(found, np.int64).reshape(len(queries), k))
+        keys = np.empty((len(queries), k), np.int64)
+        words, width = as_words(queries), (0,) * word_count(queries.shape[1])
+
+        def fill(start: int, stop: int) -> None:
+            some, into = words[start:stop], keys[start:stop]
+            look_up_nearest(some, self.buckets, live, k, self._budget, into, width)
+
+        _cpu.in_parts(len(queries), threads, fill)
+        missing = np.flatnonzero(keys[:, 0] < 0)
+        if len(missing):
+            some = queries[missing]
+            distances, places = search.nearest(some, self.codes, k, mask=mask, threads=threads)
+            keys[missing] = distances << POSITION_BITS | places
+        return _cpu.rank(keys)
 
     def within(
         self, queries: Codes, radius: int, *, mask: Array | None = None, threads: int | None = None
@@ -149,7 +156,7 @@ class MultiIndex:
         check_radius(radius)
         live, threads = packed_mask(mask, len(self.codes)), count_threads(threads)
         radius = min(radius, 8 * queries.shape[1])
-        found = self._look_up(queries, len(self.codes), radius, live, threads)
+        found = self._within(queries, radius, live, threads)
         return [
             search.within(queries[place : place + 1], self.codes, radius, mask=mask)[0]
             if keys is None
@@ -157,18 +164,19 @@ class MultiIndex:
             for place, keys in enumerate(found)
         ]
 
-    def _look_up(
-        self, queries: Codes, k: int, radius: int, live: Words, threads: int
+    @property
+    def _budget(self) -> int:
+        return int(len(self.codes) / SCAN_SHARE)
+
+    def _within(
+        self, queries: Codes, radius: int, live: Words, threads: int
     ) -> list[npt.NDArray[np.int64] | None]:
         """Return the sorted candidates of each query; None where a scan is faster."""
         words, width = as_words(queries), (0,) * word_count(queries.shape[1])
-        budget = len(self.codes) // SCAN_SHARE
+        fixed = live, -1, len(self.codes), radius, self._budget, width
 
         def work(start: int, stop: int) -> list[npt.NDArray[np.int64] | None]:
-            found = (
-                look_up(query, self.buckets, live, -1, k, radius, budget, width)
-                for query in words[start:stop]
-            )
+            found = (look_up(query, self.buckets, *fixed) for query in words[start:stop])
             return [np.sort(keys) if is_whole else None for keys, is_whole in found]
 
         parts = _cpu.in_parts(len(words), threads, work)
