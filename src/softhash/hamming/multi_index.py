@@ -22,7 +22,7 @@ search in Hamming space", ICDE 2018.
 [(array([0, 0, 0]), array([  5,  80, 700]))]
 """
 
-from math import ceil, log2
+from math import log2
 from typing import Self
 
 import numpy as np
@@ -55,6 +55,7 @@ MAX_KEY_BITS = 26  # a table of their offsets takes 256 MB
 MAX_ITEMS = (1 << 32) - 1
 SCAN_SHARE = 4  # where a fourth of all codes had to be looked at, a scan is faster
 MAX_TABLES = 4
+LARGE_BUCKET = 6  # bits: codes of one key by which tables are chosen, as a power of 2
 
 
 class MultiIndex:
@@ -198,11 +199,11 @@ def choose_shape(
         key_bits: as asked for; None for what suits.
 
     """
-    suited = min(MAX_KEY_BITS, max(4, round(log2(n))))
+    suited = max(4, log2(n) - LARGE_BUCKET)
     if tables is None:
-        tables = min(MAX_TABLES, ceil(bits / suited))
+        tables = max(1, min(MAX_TABLES, round(bits / suited)))
     if key_bits is None:
-        key_bits = min(suited, bits // max(1, tables))
+        key_bits = min(MAX_KEY_BITS, max(4, round(log2(n))), bits // max(1, tables))
     if tables < 1 or not 1 <= key_bits <= MAX_KEY_BITS or tables * key_bits > bits:
         raise UsageError(
             f"{tables} tables with keys of {key_bits} bits do not fit codes of {bits}",
