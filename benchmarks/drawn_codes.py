@@ -9,7 +9,7 @@ there are real ones have neighbours as near as those have; `compare` prints both
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from numba import njit
 
 from softhash.codes import Codes, pack
 from softhash.hamming import nearest
+
+if TYPE_CHECKING:
+    from softhash import Hasher
 
 NEAR = 8  # pictures that a drawn one may lie towards
 AT_ONCE = 1 << 17
@@ -38,8 +41,6 @@ def train_outputs(features: Path, bits: int = 64) -> Floats:
 
     The recipe is that of `recipes/compare/frozen-common.toml`.
     """
-    import torch
-
     from softhash import Hasher
     from softhash.experiments.feature_file import load_features
     from softhash.training.fit import fit_features
@@ -52,6 +53,23 @@ def train_outputs(features: Path, bits: int = 64) -> Floats:
     hasher = Hasher.from_features(values.shape[1], bits)
     train = np.random.default_rng(0).permutation(inputs.train.numpy())[:TRAINED_ON]
     fit_features(hasher, values[train], labels[train], recipe=recipe)
+    return _before_activation(hasher, values)
+
+
+def default_outputs(features: Path, bits: int = 64) -> Floats:
+    """Return the first outputs of the model that comes along, for a file of its features."""
+    from softhash import Hasher
+    from softhash.experiments.feature_file import load_features
+    from softhash.model.default_model import default_model
+
+    values = load_features(features).inputs.features.numpy()
+    whole = _before_activation(Hasher.load(default_model()), values)
+    return np.ascontiguousarray(whole[:, :bits])
+
+
+def _before_activation(hasher: "Hasher", values: Floats) -> Floats:
+    import torch
+
     head = hasher.network.head.cpu().eval()
     head.activation = "identity"
     with torch.no_grad():

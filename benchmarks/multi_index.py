@@ -1,10 +1,11 @@
 """Multi-index hashing beside the scan, on codes drawn from a trained model's and on random ones.
 
     python -m benchmarks.multi_index OUTPUTS.npy [--codes 1000000 10000000] [--join 10000000]
-    python -m benchmarks.multi_index OUTPUTS.npy --features FEATURES.npz
+    python -m benchmarks.multi_index OUTPUTS.npy --features FEATURES.npz [--train]
 
-OUTPUTS are real-valued outputs before the activation, (n, bits). With --features they are made: a
-head is trained on a file of `softhash bench --save-features`. Each time is the mean over queries of
+OUTPUTS are real-valued outputs before the activation, (n, bits). With --features they are made from
+a file of `softhash bench --save-features`: by the model that comes along, its first 64 bits, or
+with --train by a head that is trained on that file. Each time is the mean over queries of
 the best of a few runs; scan and index take turns, with two threads each. Results are compared.
 """
 
@@ -17,7 +18,14 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._timing import best_times
-from benchmarks.drawn_codes import choose_share, draw, find_near, statistics, train_outputs
+from benchmarks.drawn_codes import (
+    choose_share,
+    default_outputs,
+    draw,
+    find_near,
+    statistics,
+    train_outputs,
+)
 from softhash.codes import Codes, pack
 from softhash.hamming import MultiIndex, nearest, self_join, within
 
@@ -30,17 +38,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("outputs", type=Path)
     parser.add_argument("--features", type=Path)
+    parser.add_argument("--train", action="store_true")
     parser.add_argument("--codes", type=int, nargs="*", default=[1_000_000, 10_000_000])
     parser.add_argument("--join", type=int, nargs="*", default=[])
+    parser.add_argument("--share", type=float, help="of draws; chosen by default")
     parser.add_argument("--random", action="store_true", help="random codes only")
     options = parser.parse_args()
     if options.features:
-        np.save(options.outputs, train_outputs(options.features))
-    outputs = find_near(np.load(options.outputs))
+        make = train_outputs if options.train else default_outputs
+        np.save(options.outputs, make(options.features))
     if options.random:
         codes = random_codes
     else:
-        share = choose_share(outputs)
+        outputs = find_near(np.load(options.outputs))
+        share = choose_share(outputs) if options.share is None else options.share
         print("real", statistics(pack(outputs.values)))
         print("drawn", share, statistics(draw(outputs, len(outputs.values), share)), flush=True)
 

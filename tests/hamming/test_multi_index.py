@@ -71,6 +71,7 @@ def test_a_near_neighbour_is_found_without_a_scan(monkeypatch):
     codes = rng.integers(0, 256, (50_000, 8), np.uint8)
     index = MultiIndex.build(codes)
     query = codes[77:78] ^ np.array([1, 0, 128, 0, 0, 2, 0, 0], np.uint8)
+    monkeypatch.setattr(multi_index, "SCAN_SHARE", 1)
     monkeypatch.setattr(multi_index.search, "nearest", None)
     monkeypatch.setattr(multi_index.search, "within", None)
     assert index.nearest(query, 1)[1].tolist() == [[77]]

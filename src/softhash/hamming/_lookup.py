@@ -14,7 +14,7 @@ from softhash.hamming._buckets import Buckets, row_key
 from softhash.hamming._scan import BLOCK, POSITION_BITS, Integers, nearer_rows, row_distance
 from softhash.hamming.words import Words, lowest_bit, popcount, prefetch
 
-BUCKET = 48  # rows that are read in the time that it takes to find a bucket
+BUCKET = 512  # rows that a scan reads in the time that it takes to find a bucket
 NEAR, FAR = 8, 16  # buckets whose rows, and whose places, are asked for ahead
 
 
