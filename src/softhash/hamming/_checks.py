@@ -25,6 +25,18 @@ def count_threads(threads: int | None) -> int:
     return threads or usable_cores()
 
 
+def check_k(k: int) -> None:
+    """Raise unless at least one neighbour is asked for."""
+    if k < 1:
+        raise UsageError(f"k is {k}", "ask for at least 1 neighbour")
+
+
+def check_radius(radius: int) -> None:
+    """Raise for a negative radius."""
+    if radius < 0:
+        raise UsageError(f"the radius is {radius}", "a Hamming distance is 0 or more")
+
+
 def packed_mask(mask: Array | None, n: int) -> Words:
     """Return a mask of n items as words; no words where all items count."""
     if mask is None:

@@ -14,9 +14,16 @@ order: ties fall to the lower position.
 [(array([0, 1, 1]), array([0, 1, 3]))]
 """
 
-from softhash.errors import UsageError
 from softhash.hamming import _cpu
-from softhash.hamming._checks import Array, check_pair, count_threads, on_gpu, packed_mask
+from softhash.hamming._checks import (
+    Array,
+    check_k,
+    check_pair,
+    check_radius,
+    count_threads,
+    on_gpu,
+    packed_mask,
+)
 from softhash.hamming.words import count_live
 
 
@@ -37,8 +44,7 @@ def nearest(
 
     """
     check_pair(queries, codes)
-    if k < 1:
-        raise UsageError(f"k is {k}", "ask for at least 1 neighbour")
+    check_k(k)
     if on_gpu(queries, codes):
         from softhash.hamming import _cuda_search
 
@@ -70,8 +76,7 @@ def within(
 
     """
     check_pair(queries, codes)
-    if radius < 0:
-        raise UsageError(f"the radius is {radius}", "a Hamming distance is 0 or more")
+    check_radius(radius)
     if on_gpu(queries, codes):
         from softhash.hamming import _cuda_search
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types, uint64
 from numba.extending import intrinsic
 
@@ -80,8 +81,24 @@ def _lowest_bit(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _prefetch(typing_context: Any, array: Any, place: Any) -> Any:
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+        flag = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, flag, flag, flag])
+        call = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(call, [pointer, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), generate
+
+
 popcount: Callable[[Scalar], Scalar] = _popcount  # how many bits of a 64-bit word are 1
 lowest_bit: Callable[[Scalar], Scalar] = _lowest_bit  # place of the lowest 1; 64 when there is none
+prefetch: Callable[[Scalar, Scalar], None] = _prefetch  # ask memory for a value of an array
 
 
 @kernel
