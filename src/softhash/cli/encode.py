@@ -39,6 +39,13 @@ def encode(
         int | None, typer.Option(help="Pictures at once; what suits the device by default.")
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="On a processor: fp32, int8 or auto, the faster of them; by default the model's "
+            "own, which is fp32 of most."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Encode pictures as binary codes; those that cannot be read are skipped and named."""
@@ -48,7 +55,7 @@ def encode(
 
     for path in filter(None, (output, ids)):
         check_free(path, force=force)
-    hasher = load_hasher(model, bits)
+    hasher = load_hasher(model, bits, engine, device)
     names: tuple[str, ...] = ()
     if hasher.backbone is None:
         if ids:
@@ -57,7 +64,8 @@ def encode(
     else:
         codes, names = _encode_pictures(hasher, images, batch_size, device)
     write_whole(output, _npy(codes), force=force)
-    say(f"saved {output}: {len(codes):,} codes of {hasher.bits} bits")
+    made_by = "" if engine is None else f", made by {hasher.engine}"
+    say(f"saved {output}: {len(codes):,} codes of {hasher.bits} bits{made_by}")
     if ids:
         write_whole(ids, "".join(f"{as_line(name)}\n" for name in names), force=force)
         say(f"saved {ids}")

@@ -16,7 +16,7 @@ from softhash.codes import Codes
 from softhash.data.loading import Broken
 from softhash.errors import UsageError
 from softhash.index import changes
-from softhash.index._model_check import check_model, load_model
+from softhash.index._model_check import load_model, match_model
 from softhash.index.criteria import PhotoOptions, photo_criteria
 from softhash.index.expressions import build_where
 from softhash.index.items import Entry, Hit, Item
@@ -47,15 +47,14 @@ class HammingIndex:
 
     Args:
         store: where codes and items are.
-        hasher: the model that made the codes; the one kept with the store by default.
+        hasher: the model that made the codes, which gets the engine that they were made with; the
+            one kept with the store by default.
 
     """
 
     def __init__(self, store: Store, hasher: "Hasher | None" = None) -> None:
         self.store = store
-        self._hasher = hasher
-        if hasher is not None:
-            check_model(store, hasher)
+        self._hasher = None if hasher is None else match_model(store, hasher)
 
     @classmethod
     def create(
@@ -154,8 +153,7 @@ class HammingIndex:
 
     def keep_model(self, hasher: "Hasher") -> None:
         """Keep the model that makes the codes with the index, where it is not kept yet."""
-        check_model(self.store, hasher)
-        self._hasher = hasher
+        self._hasher = hasher = match_model(self.store, hasher)
         if not self.store.model_folder.exists():
             hasher.save(self.store.model_folder, card=hasher.config["card"])
 
