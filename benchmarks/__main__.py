@@ -9,7 +9,9 @@ from rich.table import Table
 
 from benchmarks._timing import Row
 
-BENCHMARKS = ("decode", "evaluation", "features", "index", "search", "server", "training")
+BENCHMARKS = (
+    "decode", "engines", "evaluation", "features", "index", "search", "server", "training",
+)  # fmt: skip
 
 
 def show(lines: list[Row]) -> None:

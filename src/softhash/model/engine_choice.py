@@ -4,15 +4,12 @@ Codes of the two differ in a few bits, so that the engine is part of a model's i
 index has the one that its codes were made with.
 """
 
-import platform
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softhash.devices import pick_device
+from softhash.devices import has_vnni, pick_device
 from softhash.errors import SofthashError, UsageError, unknown_name
 from softhash.model._safetensors import read_arrays
 from softhash.model.config import ENGINES, FP32, INT8, ModelConfig
@@ -23,8 +20,6 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 MEASURED = ("efficientnet_lite0",)  # backbones whose loss was measured, with published weights
-_CPU_FACTS = Path("/proc/cpuinfo")
-_VNNI = {"avx512_vnni", "avx_vnni"}  # instructions for products of 8 bits
 
 
 def check_engine(name: str) -> None:
@@ -84,19 +79,6 @@ def make_graph(config: ModelConfig, weights: bytes) -> bytes:
             f"use {FP32}",
         )
     return build_onnx(config, read_arrays(weights, WEIGHTS))
-
-
-@cache
-def has_vnni() -> bool:
-    """Return whether the processor is known to multiply 8 bits fast; Linux alone can be asked."""
-    if platform.machine() not in ("x86_64", "AMD64"):
-        return False
-    try:
-        lines = _CPU_FACTS.read_text().splitlines()
-    except OSError:
-        return False
-    flags = next((line for line in lines if line.startswith("flags")), "")
-    return not _VNNI.isdisjoint(flags.split())
 
 
 def _can_be_int8(config: ModelConfig) -> bool:

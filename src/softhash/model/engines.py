@@ -8,7 +8,7 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.devices import usable_cores
+from softhash.devices import has_vnni, usable_cores
 from softhash.errors import InputError
 from softhash.model._runtime import import_runtime
 from softhash.model.config import INT8, ModelConfig
@@ -57,8 +57,8 @@ class OnnxEngine:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         # What was looked at is ONNX: it must not be read as the runtime's own format.
         options.add_session_config_entry("session.load_model_format", "ONNX")
-        # Without VNNI, products of uint8 and int8 would overflow: codes are the same everywhere.
-        options.add_session_config_entry("session.x64quantprecision", "1")
+        if not has_vnni():  # products of uint8 and int8 could overflow: an exact, slower way
+            options.add_session_config_entry("session.x64quantprecision", "1")
         options.log_severity_level = 4  # what is wrong is in the exception
         try:
             self._session = runtime.InferenceSession(

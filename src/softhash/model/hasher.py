@@ -131,9 +131,9 @@ class Hasher(DescribedModel):
     def with_engine(self, engine: str, device: str = "auto") -> Self:
         """Return a hasher of the same weights that computes in `fp32` or `int8` on a processor.
 
-        Codes of the two differ in a few bits, and `identity` differs. int8 is for EfficientNet-Lite
-        and is faster on processors that know it. `auto` takes it there, but for GPUs
-        (`device`) and backbones whose loss was not measured, such as fine-tuned ones.
+        Codes of the two differ in a few bits, and `identity` too. int8 is for EfficientNet-Lite.
+        `auto` takes it where the processor has instructions for it, but not where `device` is a
+        GPU, nor for backbones whose loss was not measured, such as fine-tuned ones.
 
         Raises UsageError where there is no such engine, or it is not for this network.
         """
