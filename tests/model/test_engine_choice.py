@@ -79,9 +79,9 @@ def test_training_a_model_of_8_bits_makes_its_graph_again(hasher):
 
 
 def test_8_bits_are_for_the_processor(hasher):
-    with pytest.raises(UsageError, match="int8 is for the processor.*leave the device out"):
+    with pytest.raises(UsageError, match=r"int8 is for the processor.*leave the device out"):
         hasher.with_engine("int8")._state.engine("cuda")
-    with pytest.raises(UsageError, match="no engine called 'int9'|int8"):
+    with pytest.raises(UsageError, match="int9"):
         hasher.with_engine("int9")
 
 

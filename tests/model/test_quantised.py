@@ -177,5 +177,5 @@ def test_channels_without_weights_are_constant():
     ids=["backbone", "features", "head"],
 )
 def test_other_networks_have_no_engine_of_8_bits(made):
-    with pytest.raises(UsageError, match="EfficientNet-Lite.*use fp32"):
+    with pytest.raises(UsageError, match=r"EfficientNet-Lite.*use fp32"):
         made().with_engine("int8")
