@@ -80,3 +80,14 @@ def test_an_engine_that_does_not_exist_is_named_with_those_that_do(photos, model
     refused = run(*asked)
     assert refused.returncode == 2
     assert "int8" in refused.stderr
+
+
+def test_an_index_of_codes_alone_is_searched_by_the_engine_that_is_named(photos, model, tmp_path):
+    codes, names, index = (tmp_path / name for name in ("c.npy", "n.txt", "codes.index"))
+    encoded = "encode", photos, "-m", model, "-o", codes, "--ids", names, "--engine", "int8"
+    assert run(*encoded).returncode == 0
+    given = "index", photos, "-o", index, "--codes", codes, "--names", names, "--bits", 24
+    assert run(*given).returncode == 0
+    again = run(*given, "-m", model, "--engine", "int8")
+    assert again.returncode == 0, again.stderr
+    assert "9 replaced" in again.stderr

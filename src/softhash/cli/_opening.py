@@ -79,17 +79,23 @@ def _open(location: str, hasher: "Hasher | None", bits: int | None, engine: str)
                 f"{opened.store.location} holds codes of {opened.bits} bits, not of {bits}",
                 f"leave --bits out, or make a new index of {bits} bits with another -o",
             )
+        if hasher and engine != "auto" and not opened.store.meta.model:  # of codes alone
+            hasher = hasher.with_engine(engine)
         opened = HammingIndex(opened.store, hasher)
-        if engine != "auto" and opened.has_model and opened.hasher.engine != engine:
-            made_with = opened.hasher.engine
-            raise InputError(
-                f"{opened.store.location} was made with the engine {made_with}, not {engine}",
-                "leave --engine out, or make a new index with another -o",
-            )
+        _check_engine(opened, engine)
         return opened
     except BaseException:
         opened.close()
         raise
+
+
+def _check_engine(opened: "HammingIndex", engine: str) -> None:
+    if engine != "auto" and opened.has_model and opened.hasher.engine != engine:
+        raise InputError(
+            f"{opened.store.location} was made with the engine {opened.hasher.engine}, "
+            f"not {engine}",
+            "leave --engine out, or make a new index with another -o",
+        )
 
 
 def exists(location: str) -> bool:
