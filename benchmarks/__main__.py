@@ -9,7 +9,10 @@ from rich.table import Table
 
 from benchmarks._timing import Row
 
-BENCHMARKS = ("decode", "evaluation", "features", "index", "search", "server", "shards", "training")
+BENCHMARKS = (
+    *("decode", "engines", "evaluation", "features", "index"),
+    *("search", "server", "shards", "training"),
+)
 
 
 def show(lines: list[Row]) -> None:

@@ -44,3 +44,27 @@ def test_on_windows_the_driver_is_a_library(monkeypatch):
 def test_an_unknown_device_is_refused():
     with pytest.raises(UsageError, match="unknown device 'gpu'"):
         pick_device("gpu")
+
+
+@pytest.mark.parametrize(
+    ("machine", "facts", "expected"),
+    [
+        ("x86_64", "processor : 0\nflags\t\t: fpu avx2 avx512_vnni\n", True),
+        ("x86_64", "flags : fpu avx_vnni\n", True),
+        ("x86_64", "flags : fpu avx2\n", False),
+        ("x86_64", None, False),
+        ("aarch64", "Features : asimddp\nflags : avx_vnni", False),
+    ],
+)
+def test_the_instructions_are_found_in_what_linux_says(
+    machine, facts, expected, monkeypatch, tmp_path
+):
+    if facts is not None:
+        (tmp_path / "cpuinfo").write_text(facts)
+    monkeypatch.setattr(devices, "CPU_FACTS", tmp_path / "cpuinfo")
+    monkeypatch.setattr(devices.platform, "machine", lambda: machine)
+    devices.has_vnni.cache_clear()
+    try:
+        assert devices.has_vnni() is expected
+    finally:
+        devices.has_vnni.cache_clear()

@@ -1,8 +1,10 @@
 """Where work runs: the processor, or a CUDA device through torch."""
 
 import os
+import platform
 import sys
 from ctypes.util import find_library
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ import numpy.typing as npt
 from softhash.errors import MissingExtraError, UsageError, unknown_name
 
 DEVICES = ("auto", "cpu", "cuda")
+CPU_FACTS = Path("/proc/cpuinfo")
+VNNI = {"avx512_vnni", "avx_vnni"}  # instructions for products of 8 bits
 _limits = [1 << 30]  # of cores, as far as somebody has set them
 DRIVER_FILES = ("/dev/nvidiactl", "/dev/dxg")  # of Linux, and of Linux under Windows
 
@@ -29,6 +33,19 @@ def usable_cores() -> int:
 def limit_cores(count: int) -> None:
     """Use no more cores in this process from now on, as one of several on a machine does."""
     _limits.append(count)
+
+
+@cache
+def has_vnni() -> bool:
+    """Return whether the processor is known to multiply 8 bits fast; Linux alone can be asked."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return False
+    try:
+        lines = CPU_FACTS.read_text().splitlines()
+    except OSError:
+        return False
+    flags = next((line for line in lines if line.startswith("flags")), "")
+    return not VNNI.isdisjoint(flags.split())
 
 
 def require_torch() -> None:

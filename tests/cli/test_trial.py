@@ -54,7 +54,7 @@ def stage(tmp_path, monkeypatch, tiny_model):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     monkeypatch.setattr(
-        _models, "first_look", lambda images: FirstLook(Hasher.load(tiny_model), {})
+        _models, "first_look", lambda images, **options: FirstLook(Hasher.load(tiny_model), {})
     )
     monkeypatch.setattr(trial, "_end_as_ctrl_c_does", lambda: None)
     return tmp_path

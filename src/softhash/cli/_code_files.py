@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from softhash.cli._output import print_json, say
@@ -48,6 +49,7 @@ def index_code_files(
     images: str | None,
     *,
     bits: int | None,
+    engine: str,
     with_shard: bool,
     as_json: bool,
 ) -> None:
@@ -59,6 +61,7 @@ def index_code_files(
         model: what made the codes, for searches by picture.
         images: the folder that ids are relative to, so that hits have pictures.
         bits: the length that is expected.
+        engine: of the model; `auto` for the one that made the codes.
         with_shard: whether items are named after their shards too.
         as_json: whether to print what was done as JSON.
 
@@ -72,8 +75,11 @@ def index_code_files(
     if bits not in (None, about.bits):
         raise UsageError(f"the codes have {about.bits} bits, not {bits}", "leave --bits out")
     if model:
-        _check_made_by(model, about.bits, about.model)
-    opening = open_or_create(location, model, about.bits, of_codes=True, made_by=about.model)
+        engine = _find_engine(model, about.bits, about.model, engine)
+    made_by = about.model
+    opening = open_or_create(
+        location, model, about.bits, engine=engine, of_codes=True, made_by=made_by
+    )
     with opening as opened, show_progress("codes", "files") as progress:
         if images is not None:
             opened.set_root(Path(images))
@@ -89,12 +95,24 @@ def index_code_files(
         )
 
 
-def _check_made_by(model: Path, bits: int, made_by: str) -> None:
-    """Raise unless the codes are of that model, in all of its bits or the first."""
-    from softhash.cli._models import load_hasher
+def _find_engine(model: Path, bits: int, made_by: str, engine: str) -> str:
+    """Return the engine of the model that made some codes; raise where it is another model.
 
-    if load_hasher(model, bits).identity != made_by:
-        raise ModelMismatchError(
-            f"the codes were not made by {model}, but by the weights {made_by[:12]}…",
-            "give that model, or leave -m out",
-        )
+    Args:
+        model: its folder.
+        bits: of the codes, all of the model's or the first.
+        made_by: what identifies the weights and the engine.
+        engine: that was asked for, or `auto`.
+
+    """
+    from softhash.cli._models import load_hasher
+    from softhash.model.config import ENGINES
+
+    for name in ENGINES if engine == "auto" else (engine,):
+        with suppress(UsageError):  # int8 is not for every model
+            if load_hasher(model, bits, name).identity == made_by:
+                return name
+    raise ModelMismatchError(
+        f"the codes were not made by {model}, but by the weights {made_by[:12]}…",
+        "give that model, or leave -m out",
+    )

@@ -21,6 +21,7 @@ def index_codes(
     model: Path | None,
     images: str | None,
     *,
+    engine: str,
     as_json: bool,
 ) -> None:
     """Add codes, or replace those whose names are in the index; nothing is removed.
@@ -32,6 +33,7 @@ def index_codes(
         bits: length of the codes.
         model: what made the codes, all of its bits or the first, for searches by picture.
         images: the folder that names are relative to, so that hits have pictures.
+        engine: of the model that made the codes; `auto` for fp32, or what the model was saved with.
         as_json: whether to print what was done as JSON.
 
     """
@@ -45,7 +47,7 @@ def index_codes(
     rows, entries = read_codes(codes, bits), read_entries(names)
     if len(rows) != len(entries):
         raise InputError(f"{codes} has {len(rows):,} rows and {names} {len(entries):,} names")
-    opening = open_or_create(location, model, bits, of_codes=True)
+    opening = open_or_create(location, model, bits, engine=engine, of_codes=True)
     with opening as opened, show_progress("codes") as progress:
         if images is not None:
             opened.set_root(Path(images))

@@ -9,15 +9,30 @@ from softhash.cli._output import say, warn
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
     from softhash.index.first_look import FirstLook
+    from softhash.model.encoding import EncodeOptions
     from softhash.model.hasher import Hasher
 
 
-def load_hasher(folder: Path | None, bits: int | None = None) -> "Hasher":
-    """Load a model, or the shipped one, for codes of its own length or of its first bits."""
+def load_hasher(
+    folder: Path | None,
+    bits: int | None = None,
+    engine: str | None = None,
+    device: str = "auto",
+) -> "Hasher":
+    """Load a model, or the shipped one, for codes of its own length or of its first bits.
+
+    Args:
+        folder: the model's.
+        bits: how many of the first bits are kept; all by default.
+        engine: what computes; the model's own by default.
+        device: where, for the engine `auto`.
+
+    """
     from softhash.model.default_model import default_model
     from softhash.model.hasher import Hasher
 
-    return shorten(Hasher.load(folder or default_model(say)), bits)
+    hasher = shorten(Hasher.load(folder or default_model(say)), bits)
+    return hasher.with_engine(engine, device) if engine else hasher
 
 
 def shorten(hasher: "Hasher", bits: int | None) -> "Hasher":
@@ -30,12 +45,13 @@ def shorten(hasher: "Hasher", bits: int | None) -> "Hasher":
 
 
 def first_look(
-    images: "ImageSet", *, batch_size: int | None = None, device: str = "auto"
+    images: "ImageSet", *, engine: str, batch_size: int | None = None, device: str = "auto"
 ) -> "FirstLook":
     """Fit the shipped model to a collection, and show how far that is.
 
     Args:
         images: the collection.
+        engine: of the model, or `auto`.
         batch_size: pictures at once.
         device: where pictures are encoded.
 
@@ -44,7 +60,8 @@ def first_look(
     from softhash.index.first_look import look_at
 
     with show_progress("first look", "pictures") as progress:
-        return look_at(images, say, batch_size=batch_size, device=device, progress=progress)
+        options: EncodeOptions = {"batch_size": batch_size, "device": device, "progress": progress}
+        return look_at(images, say, engine=engine, **options)
 
 
 def warn_of_lengths(hasher: "Hasher", *lengths: int) -> None:

@@ -18,6 +18,8 @@ def open_or_create(
     model: Path | None,
     bits: int | None = None,
     *,
+    engine: str = "auto",
+    device: str = "auto",
     fit: "Callable[[], Hasher] | None" = None,
     of_codes: bool = False,
     made_by: str = "",
@@ -28,6 +30,8 @@ def open_or_create(
         location: of the index.
         model: folder of the model for a new index; the shipped one by default.
         bits: length of the codes; the model's by default.
+        engine: of the model of a new index; an existing one has its own, and another is refused.
+        device: where a new index is made, for the engine `auto`.
         fit: makes the model of a new index where none is named.
         of_codes: whether codes exist already, and a model is not needed.
         made_by: SHA-256 of the weights of the model that made them, where it is known.
@@ -37,17 +41,20 @@ def open_or_create(
     from softhash.index import HammingIndex
 
     def default(bits: int | None) -> "Hasher":
-        return shorten(fit(), bits) if fit else load_hasher(None, bits)
+        return shorten(fit(), bits) if fit else load_hasher(None, bits, engine, device)
 
     hasher = load_hasher(model, bits) if model else None
     if hasher and not of_codes:
         _check_takes_pictures(hasher)
     if exists(location):
-        opened = _open(location, hasher, bits)
+        opened = _open(location, hasher, bits, engine)
     elif hasher is None and of_codes:
         opened = _create_for_codes(location, bits, made_by)
     else:
-        opened = HammingIndex.create(location, hasher or default(bits))
+        if hasher and not (of_codes and engine == "auto"):  # codes that exist are as they are
+            hasher = hasher.with_engine(engine, device)
+        hasher = hasher or default(bits)
+        opened = HammingIndex.create(location, hasher)
     with opened:
         interrupted = opened.store.meta.model and not opened.store.model_folder.exists()
         if interrupted and not of_codes:  # before the model was kept
@@ -66,8 +73,16 @@ def _create_for_codes(location: str, bits: int | None, made_by: str) -> "Hamming
     return create_for_codes(location, About(bits or 0, made_by))
 
 
-def _open(location: str, hasher: "Hasher | None", bits: int | None) -> "HammingIndex":
-    """Open an index for writing, unless its codes are of another length than asked for."""
+def _open(location: str, hasher: "Hasher | None", bits: int | None, engine: str) -> "HammingIndex":
+    """Open an index for writing, unless its codes are of another length or engine than asked for.
+
+    Args:
+        location: of the index.
+        hasher: the model that was named.
+        bits: length of the codes, where one was given.
+        engine: that was asked for, or `auto` for that of the index.
+
+    """
     from softhash.index import HammingIndex
 
     opened = HammingIndex.open(location, writable=True)
@@ -77,10 +92,23 @@ def _open(location: str, hasher: "Hasher | None", bits: int | None) -> "HammingI
                 f"{opened.store.location} holds codes of {opened.bits} bits, not of {bits}",
                 f"leave --bits out, or make a new index of {bits} bits with another -o",
             )
-        return HammingIndex(opened.store, hasher)
+        if hasher and engine != "auto" and not opened.store.meta.model:  # of codes alone
+            hasher = hasher.with_engine(engine)
+        opened = HammingIndex(opened.store, hasher)
+        _check_engine(opened, engine)
+        return opened
     except BaseException:
         opened.close()
         raise
+
+
+def _check_engine(opened: "HammingIndex", engine: str) -> None:
+    if engine != "auto" and opened.has_model and opened.hasher.engine != engine:
+        raise InputError(
+            f"{opened.store.location} was made with the engine {opened.hasher.engine}, "
+            f"not {engine}",
+            "leave --engine out, or make a new index with another -o",
+        )
 
 
 def exists(location: str) -> bool:

@@ -63,6 +63,13 @@ def encode(
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="On a processor: fp32, int8 or auto, the faster of them; by default the model's "
+            "own, which is fp32 of most."
+        ),
+    ] = None,
     force: Annotated[
         bool,
         typer.Option(
@@ -80,7 +87,7 @@ def encode(
         if ids:
             raise UsageError("the ids of shards are beside their codes", "leave --ids out")
         encode_shards(
-            load_hasher(model, bits), images, output, model=model,
+            load_hasher(model, bits, engine, device), images, output, model=model,
             part=share, force=force, ray=ray, column=column, batch_size=batch_size, device=device,
         )  # fmt: skip
         return
@@ -88,7 +95,7 @@ def encode(
         raise UsageError("--part, --column and --ray are for shards", "leave them out")
     for path in filter(None, (output, ids)):
         check_free(path, force=force)
-    hasher = load_hasher(model, bits)
+    hasher = load_hasher(model, bits, engine, device)
     names: tuple[str, ...] = ()
     if hasher.backbone is None:
         if ids:
@@ -97,7 +104,8 @@ def encode(
     else:
         codes, names = _encode_pictures(hasher, images[0], batch_size, device)
     write_whole(output, _npy(codes), force=force)
-    say(f"saved {output}: {len(codes):,} codes of {hasher.bits} bits")
+    made_by = "" if engine is None else f", made by {hasher.engine}"
+    say(f"saved {output}: {len(codes):,} codes of {hasher.bits} bits{made_by}")
     if ids:
         write_whole(ids, "".join(f"{as_line(name)}\n" for name in names), force=force)
         say(f"saved {ids}")

@@ -101,6 +101,12 @@ def index(
         int | None, typer.Option(help="Pictures at once; what suits the device by default.")
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="Of a new index: fp32, int8 or auto, which takes the faster; the index keeps it."
+        ),
+    ] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
 ) -> None:
     """Index a collection; a second run only processes what is new, changed, renamed or gone."""
@@ -115,10 +121,10 @@ def index(
         if files:
             index_code_files(
                 location, files, model, images,
-                bits=bits, with_shard=with_shard, as_json=as_json,
+                bits=bits, engine=engine, with_shard=with_shard, as_json=as_json,
             )  # fmt: skip
         else:
-            index_codes(location, codes, names, bits, model, images, as_json=as_json)
+            index_codes(location, codes, names, bits, model, images, engine=engine, as_json=as_json)
     elif images is None and features is False:
         _features.drop_features(find_index(location, "-o "))
     elif images is None:
@@ -132,16 +138,18 @@ def index(
         location = location or choose_location(images, collection.root)
         sources = choose_sources(location, labels_from)
         collection = label_collection(collection, sources)
-        looked = cache(lambda: first_look(collection, batch_size=batch_size, device=device))
-        with open_or_create(location, model, bits, fit=lambda: looked().hasher) as opened:
+        options: dict[str, Any] = {"batch_size": batch_size, "device": device}
+        looked = cache(lambda: first_look(collection, engine=engine, **options))
+        chosen: dict[str, Any] = {"engine": engine, "device": device}
+        with open_or_create(location, model, bits, fit=lambda: looked().hasher, **chosen) as opened:
             _features.choose_features(opened, features)
             look = looked() if looked.cache_info().currsize else None  # at a new index
             known = {"features": look.features} if look else {}
-            options = {"batch_size": batch_size, "device": device, **known}
-            summary = _update(opened, collection, force, keep_missing, drop_uploads, options)
+            encoding = {**options, **known}
+            summary = _update(opened, collection, force, keep_missing, drop_uploads, encoding)
             summary = replace(summary, seconds=summary.seconds + (look.seconds if look else 0))
             remember_sources(location, sources)
-            filled = _features.fill_derived(opened, batch_size=batch_size, device=device)
+            filled = _features.fill_derived(opened, **options)
             _report(summary, filled, collection.skipped, opened.store.location, as_json)
 
 

@@ -28,6 +28,10 @@ def serve(
         Path | None,
         typer.Option("-m", "--model", help="The model, where the index was made without it."),
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="Of --model: fp32 or int8; an index that knows its engine uses that."),
+    ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(help="A further name to be addressed by, as a proxy's; repeatable."),
@@ -46,11 +50,11 @@ def serve(
 ) -> None:
     """Serve an index: a page to search with, and an API (see /docs)."""
     from softhash.cli._indexes import find_index
+    from softhash.cli._models import load_hasher
     from softhash.index import HammingIndex
-    from softhash.model.hasher import Hasher
     from softhash.server import serve as serve_index
 
-    hasher = Hasher.load(model) if model else None
+    hasher = load_hasher(model, engine=engine) if model else None
     location = find_index(index, "")
     with HammingIndex.open(location, hasher, writable=writable, device=device) as opened:
         ended = serve_index(

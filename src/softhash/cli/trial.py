@@ -41,7 +41,7 @@ def try_folder(
     _end_as_ctrl_c_does()
     chosen = _choose(read_collection(images), count)
     with tempfile.TemporaryDirectory(prefix="softhash-try-", ignore_cleanup_errors=True) as folder:
-        look = first_look(chosen)
+        look = first_look(chosen, engine="auto")
         with HammingIndex.create(Path(folder) / "index", look.hasher) as index:
             _fill(index, chosen, look.features)
             ended = _serve(index, port, browser=browser and can_open_browser())

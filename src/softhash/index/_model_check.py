@@ -1,9 +1,11 @@
 """The model that made the codes of an index, and whether another is the same."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from softhash.errors import ModelMismatchError, NoModelError
+from softhash.errors import ModelMismatchError, NoModelError, UsageError
 from softhash.index.store import Store
+from softhash.model.config import ENGINES
 
 if TYPE_CHECKING:
     from softhash.model.hasher import Hasher
@@ -19,6 +21,24 @@ def check_model(store: Store, hasher: "Hasher") -> None:
             f"{hasher.identity[:12]}…)",
             "use that model, or make a new index",
         )
+
+
+def match_model(store: Store, hasher: "Hasher") -> "Hasher":
+    """Return a hasher as an index needs it: with the engine that made its codes.
+
+    Raises:
+        ModelMismatchError: it is of other weights.
+
+    """
+    made_by = store.meta.model
+    if made_by and hasher.bits == store.meta.bits and hasher.identity != made_by:
+        for engine in ENGINES:
+            with suppress(UsageError):  # an engine that is not for this network
+                other = hasher.with_engine(engine)
+                if other.identity == made_by:
+                    return other
+    check_model(store, hasher)
+    return hasher
 
 
 def load_model(store: Store) -> "Hasher":

@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from softhash.index.encoding import KnownFeatures
+from softhash.model.config import FP32
 from softhash.model.default_model import default_model, fit_default_model
+from softhash.model.engine_choice import AUTO
 
 if TYPE_CHECKING:
     from softhash.data.image_set import ImageSet
@@ -39,6 +41,8 @@ class FirstLook(NamedTuple):
 def look_at(
     images: "ImageSet",
     report: Callable[[str], None] = lambda note: None,
+    *,
+    engine: str = FP32,
     **options: Unpack["EncodeOptions"],
 ) -> FirstLook:
     """Look at up to 4,000 pictures of a collection, and fit the default model to them.
@@ -48,6 +52,7 @@ def look_at(
     Args:
         images: the collection.
         report: called with a line before work that takes seconds.
+        engine: of the model; `auto` for what suits this machine, see `Hasher.with_engine`.
         options: those of `Hasher.encode`.
 
     """
@@ -56,10 +61,12 @@ def look_at(
     started = time.monotonic()
     chosen = choose_evenly(images.file_names, PICTURES)
     plain = Hasher.load(default_model(report))
+    plain = plain.with_engine(engine, options.get("device", AUTO))
     found = plain.encode_readable(images.select(chosen), "features", **options)
     places = (chosen[i] for i in found.positions.tolist())
     features = dict(zip(places, found.values, strict=True))
-    return FirstLook(fit_default_model(found.values), features, time.monotonic() - started)
+    fitted = fit_default_model(found.values).with_engine(plain.engine)
+    return FirstLook(fitted, features, time.monotonic() - started)
 
 
 def choose_evenly(file_names: Sequence[str], count: int) -> list[int]:

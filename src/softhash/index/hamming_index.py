@@ -15,7 +15,7 @@ from softhash.codes import Codes
 from softhash.data.loading import Broken
 from softhash.errors import UsageError
 from softhash.index import changes
-from softhash.index._model_check import check_model, load_model
+from softhash.index._model_check import load_model, match_model
 from softhash.index.criteria import PhotoOptions, photo_criteria
 from softhash.index.device import search_on
 from softhash.index.expressions import build_where
@@ -47,7 +47,8 @@ class HammingIndex:
 
     Args:
         store: where codes and items are.
-        hasher: the model that made the codes; the one kept with the store by default.
+        hasher: the model that made the codes, which gets the engine that they were made with; the
+            one kept with the store by default.
         device: where codes are compared, see `softhash.index.device`.
 
     """
@@ -57,9 +58,7 @@ class HammingIndex:
     ) -> None:
         search_on(store, device)
         self.store = store
-        self._hasher = hasher
-        if hasher is not None:
-            check_model(store, hasher)
+        self._hasher = None if hasher is None else match_model(store, hasher)
 
     @classmethod
     def create(
@@ -160,8 +159,7 @@ class HammingIndex:
 
     def keep_model(self, hasher: "Hasher") -> None:
         """Keep the model that makes the codes with the index, where it is not kept yet."""
-        check_model(self.store, hasher)
-        self._hasher = hasher
+        self._hasher = hasher = match_model(self.store, hasher)
         if not self.store.model_folder.exists():
             hasher.save(self.store.model_folder, card=hasher.config["card"])
 

@@ -21,6 +21,8 @@ MAX_PIXEL = 1e6  # of a mean or std, for pixel values of 0 to 255
 # What softhash.model.heads has, named without torch.
 ACTIVATIONS = ("cosine", "identity", "softsign", "tanh")
 LIFTS = ("rbf", "relu")
+FP32, INT8 = ENGINES = ("fp32", "int8")  # the numbers that a processor computes codes with;
+# another way of making integers of weights would make other codes, and needs a name of its own
 
 
 class HeadOptions(TypedDict, total=False):
@@ -69,6 +71,8 @@ class ModelConfig:
             `softhash.model.heads.Head`.
         embedding, words: of a head that quantises, 0 for one whose signs are the code.
         lengths: the numbers of first bits that were trained as codes of their own, if any.
+        engine: the numbers that a processor computes codes with, `fp32` or `int8`; they are part
+            of what codes are, as the weights are.
         seed: what the initial weights were drawn with.
         classes: the labels it was trained on.
         card: what the trainer wrote about the model, see `softhash.model.card`.
@@ -91,6 +95,7 @@ class ModelConfig:
     embedding: int = 0
     words: int = 0
     lengths: tuple[int, ...] = ()
+    engine: str = FP32
     seed: int = 0
     classes: tuple[str, ...] = ()
     card: Mapping[str, Any] = field(default_factory=dict)
@@ -102,6 +107,8 @@ class ModelConfig:
             raise unknown_name("activation", self.activation, ACTIVATIONS)
         if self.lift not in LIFTS:
             raise unknown_name("lift", self.lift, LIFTS)
+        if self.engine not in ENGINES:
+            raise unknown_name("engine", self.engine, ENGINES)
         self._check_numbers()
         if not all(isinstance(label, str) for label in self.classes):
             raise UsageError("classes are not all text", "give the name of each label")
@@ -244,6 +251,7 @@ _RANGES = {
 }
 _LATER: dict[str, Any] = {  # keys that models have lacked
     "embedding": 0, "words": 0, "feature_dropout": 0.0, "skip_dropout": 1.0, "lengths": [],
+    "engine": FP32,
 }  # fmt: skip
 
 _KINDS: dict[str, type | tuple[type, ...]] = {
@@ -262,6 +270,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "embedding": int,
     "words": int,
     "lengths": list,
+    "engine": str,
     "seed": int,
     "classes": list,
     "card": dict,

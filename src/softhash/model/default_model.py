@@ -124,7 +124,7 @@ def _parts(config: ModelConfig, features: NDArray[np.floating] | None = None) ->
     from softhash.model.weights import arrays_to_bytes
 
     packed = _packed_arrays()
-    arrays, classifier = _backbone_arrays(str(config.backbone))
+    arrays, classifier = published_arrays(str(config.backbone))
     arrays |= _head_arrays(packed, features)
     labels = {name.removeprefix(LABELS_PART): array for name, array in packed.items()}
     labels |= {name.replace(_CLASSIFIER, PUBLISHED): array for name, array in classifier.items()}
@@ -152,7 +152,7 @@ def _head_arrays(packed: Arrays, features: NDArray[np.floating] | None) -> Array
     }
 
 
-def _backbone_arrays(name: str) -> tuple[Arrays, Arrays]:
+def published_arrays(name: str) -> tuple[Arrays, Arrays]:
     """Read published weights: a backbone's, as a network names them, and its classifier's."""
     from softhash.model.backbones.efficientnet_lite_onnx import PREFIX
     from softhash.model.backbones.published import published_weights

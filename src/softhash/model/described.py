@@ -30,6 +30,11 @@ class DescribedModel:
         return self._config.backbone
 
     @property
+    def engine(self) -> str:
+        """The numbers that a processor computes its codes with: `fp32`, or `int8`."""
+        return self._config.engine
+
+    @property
     def ranking(self) -> str:
         """What its codes are compared by: `hamming`, or `quantiser` where they are indices."""
         return self._config.ranking
@@ -70,5 +75,8 @@ class DescribedModel:
 
     @property
     def identity(self) -> str:
-        """The SHA-256 of its weights: codes of hashers that differ in it are not comparable."""
+        """The SHA-256 of its weights, and of the engine if that is int8.
+
+        Codes of hashers that differ in it are not comparable.
+        """
         return self._state.identity()

@@ -8,10 +8,10 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.devices import usable_cores
+from softhash.devices import has_vnni, usable_cores
 from softhash.errors import InputError
 from softhash.model._runtime import import_runtime
-from softhash.model.config import ModelConfig
+from softhash.model.config import INT8, ModelConfig
 from softhash.model.onnx_graph import FEATURES, OUTPUTS, PIXELS, check_graph
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class OnnxEngine:
     batch_size = 8  # measured: small batches are faster, see docs/architecture.md
 
     def __init__(self, graph: bytes, config: ModelConfig, name: str = "the graph") -> None:
-        check_graph(graph, name)
+        check_graph(graph, name, int8=config.engine == INT8)
         runtime = import_runtime()
         options = runtime.SessionOptions()
         options.intra_op_num_threads = usable_cores()
@@ -57,6 +57,8 @@ class OnnxEngine:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         # What was looked at is ONNX: it must not be read as the runtime's own format.
         options.add_session_config_entry("session.load_model_format", "ONNX")
+        if not has_vnni():  # products of uint8 and int8 could overflow: an exact, slower way
+            options.add_session_config_entry("session.x64quantprecision", "1")
         options.log_severity_level = 4  # what is wrong is in the exception
         try:
             self._session = runtime.InferenceSession(

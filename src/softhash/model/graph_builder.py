@@ -51,6 +51,10 @@ class GraphBuilder:
         self._constants[name] = np.asarray(array, order="C")
         return name
 
+    def has(self, name: str) -> bool:
+        """Return whether a node has that name."""
+        return any(node.name == name for node in self._nodes)
+
     def add(self, kind: str, name: str, *inputs: str, **attributes: Any) -> str:
         """Add a node with one output, and return the output's name, which is the node's."""
         self._nodes.append(helper.make_node(kind, inputs, [name], name=name, **attributes))

@@ -13,9 +13,10 @@ from softhash.errors import UsageError
 from softhash.files import write_whole
 from softhash.model import encoding
 from softhash.model._safetensors import read_arrays
-from softhash.model.config import HeadOptions, ModelConfig
+from softhash.model.config import INT8, HeadOptions, ModelConfig
 from softhash.model.described import DescribedModel
 from softhash.model.encoding import Encoded, EncodeOptions
+from softhash.model.engine_choice import AUTO, change_engine, check_engine, choose_engine
 from softhash.model.engines import Floats
 from softhash.model.folder import GRAPH, LABELS, WEIGHTS, check_free, write_model
 from softhash.model.head_only import take_head
@@ -127,6 +128,24 @@ class Hasher(DescribedModel):
         hasher.label_classifier = self.label_classifier
         return hasher
 
+    def with_engine(self, engine: str, device: str = "auto") -> Self:
+        """Return a hasher of the same weights that computes in `fp32` or `int8` on a processor.
+
+        Codes of the two differ in a few bits, and `identity` too. int8 is for EfficientNet-Lite.
+        `auto` takes it where the processor has instructions for it, but not where `device` is a
+        GPU, nor for backbones whose loss was not measured, such as fine-tuned ones.
+
+        Raises UsageError where there is no such engine, or it is not for this network.
+        """
+        check_engine(engine)
+        engine = choose_engine(self._state, device) if engine == AUTO else engine
+        if engine == self.engine:
+            return self
+        hasher = type(self).__new__(type(self))
+        hasher._begin(change_engine(self._state, engine))
+        hasher.label_classifier = self.label_classifier
+        return hasher
+
     def head_only(self) -> Self:
         """Return a hasher of features that has this one's head, and so its codes."""
         hasher = type(self).__new__(type(self))
@@ -235,6 +254,8 @@ class Hasher(DescribedModel):
         progress: Progress | None = None,
     ) -> tuple[int, Generator[Encoded, None, None]]:
         encoding.check_kind(kind, self._config)
+        if device == "auto" and self.engine == INT8:
+            device = "cpu"
         engine = self._state.engine(pick_device(device), bf16=bf16)
         given = encoding.feed(source, self._config, batch_size, engine, workers)
         return given.total, encoding.run(given, engine, kind, progress)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from softhash.model._safetensors import read_arrays
+from softhash.model.config import FP32
 from softhash.model.folder import GRAPH, WEIGHTS
 from softhash.model.lazy_network import LazyNetwork
 from softhash.model.weights import arrays_to_bytes
@@ -19,6 +20,6 @@ def take_head(model: LazyNetwork) -> LazyNetwork:
 
     found = read_arrays(model.to_bytes(), WEIGHTS)
     arrays = {name: array for name, array in found.items() if name.startswith(PREFIX)}
-    config = replace(model.config, backbone=None, size=0)
+    config = replace(model.config, backbone=None, size=0, engine=FP32)
     parts = {WEIGHTS: arrays_to_bytes(arrays), GRAPH: build_head_onnx(config, arrays)}
     return LazyNetwork.from_parts(config, parts)

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Self
 
 from softhash.errors import UsageError
 from softhash.model import weights
-from softhash.model.config import HeadOptions, ModelConfig
+from softhash.model.config import INT8, HeadOptions, ModelConfig
+from softhash.model.engine_choice import make_graph
 from softhash.model.engines import Engine, OnnxEngine, TorchEngine
 from softhash.model.folder import GRAPH, WEIGHTS, check_part, read_config, read_part, sha256
 
 if TYPE_CHECKING:
     from softhash.model.network import HashNetwork
 
+_ON_CPU = "leave the device out, or use the engine fp32"
 _SAVED = "saved"  # stands for the fingerprint of a network that is as its files have it
 
 
@@ -86,8 +88,11 @@ class LazyNetwork:
             self._network.head = weights.build(self.config, self._start).head
 
     def identity(self) -> str:
-        """Return the SHA-256 of the weights as they are now."""
-        return self.config.sha256[WEIGHTS] if self._reader() else sha256(self.to_bytes())
+        """Return the SHA-256 of the weights as they are now, and of the engine but for fp32."""
+        found = self.config.sha256[WEIGHTS] if self._reader() else sha256(self.to_bytes())
+        if self.config.engine == INT8:
+            return sha256(f"{found} {INT8}".encode())
+        return found
 
     def to_bytes(self) -> bytes:
         """Write the weights as safetensors."""
@@ -98,6 +103,8 @@ class LazyNetwork:
         """Write the ONNX graph."""
         if read := self._reader():
             return read(GRAPH)
+        if self.config.engine == INT8:
+            return make_graph(self.config, self.to_bytes())
         from softhash.model.onnx_export import to_onnx
 
         network = copy.deepcopy(self.network).cpu().eval()
@@ -107,6 +114,8 @@ class LazyNetwork:
         """Return what computes on that device; a new one when training has changed the network."""
         if bf16 and device == "cpu":
             raise UsageError("bf16 is for CUDA devices, and this runs on cpu", "leave it out")
+        if self.config.engine == INT8 and device != "cpu":
+            raise UsageError(f"int8 is for the processor, and this runs on {device}", _ON_CPU)
         key = f"{device} {'bf16' if bf16 else ''}".strip()
         version = os.getpid(), self._version()  # threads of an engine do not survive a fork
         if key not in self._engines or self._engines[key][0] != version:

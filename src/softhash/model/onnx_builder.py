@@ -1,7 +1,7 @@
 """A network as an ONNX graph, from its weights alone: what `onnx_export` writes, without torch.
 
 It covers the backbones that pip delivers and heads whose signs are the code; everything else is
-exported by torch.
+exported by torch. Graphs in 8 bits are made here alone.
 """
 
 from collections.abc import Mapping
@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softhash.errors import UsageError
+from softhash.model.backbones.efficientnet_lite_int8 import add_int8_efficientnet_lite
 from softhash.model.backbones.efficientnet_lite_onnx import add_efficientnet_lite
 from softhash.model.backbones.efficientnet_lite_shape import SCALES
-from softhash.model.config import ModelConfig
+from softhash.model.config import INT8, ModelConfig
 from softhash.model.graph_builder import GraphBuilder
 from softhash.model.onnx_graph import FEATURES, OUTPUTS, PIXELS
+from softhash.model.quantised import Quantised
 
 ACTIVATIONS = {"cosine": "Cos", "identity": "Identity", "softsign": "Softsign", "tanh": "Tanh"}
 
@@ -35,14 +37,14 @@ def build_onnx(
         UsageError: the network is one that only torch can export.
 
     """
-    if config.backbone not in SCALES:
-        raise _not_built(f"a graph of {config.backbone}")
-    _check_head(config)
+    check_built(config)
     graph = GraphBuilder(arrays, source)
-    features = add_efficientnet_lite(
-        graph, _normalised(graph, config), FEATURES, config.backbone, config.size
-    )
-    _add_head(graph, features, config)
+    if config.engine == INT8:
+        add: Any = add_int8_efficientnet_lite
+        x: Any = _quantised(graph, config)
+    else:
+        add, x = add_efficientnet_lite, _normalised(graph, config)
+    _add_head(graph, add(graph, x, FEATURES, config.backbone, config.size), config)
     return graph.to_bytes(
         (PIXELS, "uint8", ("n", config.size, config.size, 3)),
         [
@@ -50,6 +52,15 @@ def build_onnx(
             (FEATURES, "float32", ("n", config.features)),
         ],
     )
+
+
+def check_built(config: ModelConfig) -> None:
+    """Raise UsageError where the graph of such a network is not built here."""
+    if config.backbone not in SCALES:
+        raise _not_built(f"a graph of {config.backbone}")
+    if config.engine == INT8 and not _has_one_mean(config):
+        raise _not_built("a graph in 8 bits for pixels whose mean is not one whole number")
+    _check_head(config)
 
 
 def build_head_onnx(config: ModelConfig, arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -84,6 +95,18 @@ def _normalised(graph: GraphBuilder, config: ModelConfig) -> str:
     x = graph.add("Cast", "float", x, to=1)
     x = graph.add("Sub", "centred", x, graph.constant("mean", mean))
     return graph.add("Div", "normalised", x, graph.constant("std", std))
+
+
+def _has_one_mean(config: ModelConfig) -> bool:
+    """Return whether 0, which pictures are padded with, is a value that pixels have."""
+    return len(set(config.mean)) == 1 and config.mean[0] in range(256)
+
+
+def _quantised(graph: GraphBuilder, config: ModelConfig) -> Quantised:
+    """Add pixels with channels first: they are in 8 bits already."""
+    x = graph.add("Transpose", "channels_first", PIXELS, perm=[0, 3, 1, 2])
+    zeros = np.zeros(3)
+    return Quantised(x, 1.0, int(config.mean[0]), 1 / np.array(config.std), zeros, zeros)
 
 
 def _add_head(graph: GraphBuilder, x: str, config: ModelConfig) -> None:

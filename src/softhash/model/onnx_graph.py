@@ -27,28 +27,30 @@ _OPERATORS = """
     Squeeze Sub Sum Tan Tanh ThresholdedRelu Tile TopK Transpose Trilu Unsqueeze Where Xor
 """
 OPERATORS = frozenset(_OPERATORS.split())
+IN_8_BITS = frozenset({"DequantizeLinear", "QLinearConv", "QuantizeLinear"})  # for int8 alone
 MAX_DIMS = 16
 ITEM_SIZES = {1: 4, 2: 1, 3: 1, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8}  # bytes, by ONNX's types of numbers
 
 
-def check_graph(graph: bytes, name: str) -> None:
+def check_graph(graph: bytes, name: str, *, int8: bool = False) -> None:
     """Raise unless a graph is complete in itself, and computes with nothing but `OPERATORS`.
 
     Args:
         graph: the content of an ONNX file.
         name: what errors call it.
+        int8: whether it may have the operators of `IN_8_BITS` too.
 
     Raises:
         InputError: it is damaged, names files, or has what no graph of softhash has.
 
     """
     try:
-        _check_model(read_model(graph))
+        _check_model(read_model(graph), OPERATORS | IN_8_BITS if int8 else OPERATORS)
     except InputError as error:
         raise InputError(f"{name} is refused: {error.detail}", error.hint) from None
 
 
-def _check_model(model: Message) -> None:
+def _check_model(model: Message, operators: frozenset[str]) -> None:
     opsets = [(one.get("domain", ""), one.get("version")) for one in model.get("opset_import", ())]
     if len(opsets) != 1 or opsets[0][0] not in DOMAINS or opsets[0][1] != OPSET:
         found = ", ".join(f"{domain[:40]!r} {version}" for domain, version in opsets[:4]) or "none"
@@ -57,12 +59,12 @@ def _check_model(model: Message) -> None:
     for tensor in graph.get("initializer", ()):
         _check_tensor(tensor)
     for node in graph.get("node", ()):
-        _check_node(node)
+        _check_node(node, operators)
 
 
-def _check_node(node: Message) -> None:
+def _check_node(node: Message, operators: frozenset[str]) -> None:
     operator, domain = node.get("op_type", ""), node.get("domain", "")
-    if domain not in DOMAINS or operator not in OPERATORS:
+    if domain not in DOMAINS or operator not in operators:
         full = f"{domain}.{operator}" if domain else operator
         raise InputError(f"it uses the operator {full[:80]!r}", HINT)
     for attribute in node.get("attribute", ()):

@@ -111,7 +111,10 @@ def encode_shards(
         size = batch_size or (TorchEngine if on_gpu else OnnxEngine).batch_size
         about = about._replace(engine=f"{about.engine.partition(',')[0]}, {device}")
         decode = {"size": hasher.size, "batch_size": size, "column": column}
-        actor = {"model": str(model.absolute()), "bits": hasher.bits, "device": device}
+        actor = {
+            "model": str(model.absolute()), "bits": hasher.bits,
+            "engine": hasher.engine, "device": device,
+        }  # fmt: skip
         actors = max(1, int(found.get("GPU" if on_gpu else "CPU", 1)))
         rows = _rows(ray, shards, decode, actor, actors)
         try:
@@ -185,15 +188,16 @@ class BatchEncoder:
     Args:
         model: its folder.
         bits: of the codes.
+        engine: what computes them.
         device: where it computes.
 
     """
 
-    def __init__(self, model: str, bits: int, device: str) -> None:
+    def __init__(self, model: str, bits: int, engine: str, device: str) -> None:
         from softhash.model.hasher import Hasher
 
         limit_cores(1)
-        self._hasher = Hasher.load(model).shortened(bits)
+        self._hasher = Hasher.load(model).shortened(bits).with_engine(engine)
         self._device = device
 
     def __call__(self, table: Any) -> Any:

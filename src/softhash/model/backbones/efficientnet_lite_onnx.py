@@ -39,12 +39,12 @@ def add_efficientnet_lite(
     """
     for bound, value in (("zero", 0), ("six", 6)):
         graph.constant(bound, np.array(value, np.float32))
-    stem = _Convolution("_conv_stem", "_bn0", 3, STEM, kernel=3, stride=2)
+    stem = Convolution("_conv_stem", "_bn0", 3, STEM, kernel=3, stride=2)
     x, side = stem.add(graph, x, size, relu6=True)
     shapes = block_shapes(*SCALES[architecture])
     for i, shape in enumerate(shapes):
         x, side = _add_block(graph, x, side, f"_blocks.{i}.", shape)
-    head = _Convolution("_conv_head", "_bn1", shapes[-1].width, HEAD)
+    head = Convolution("_conv_head", "_bn1", shapes[-1].width, HEAD)
     x, _ = head.add(graph, x, side, relu6=True)
     return graph.add("ReduceMean", output, x, axes=[2, 3], keepdims=0)
 
@@ -55,19 +55,19 @@ def _add_block(
     """Add an inverted residual; return the name of its output and the output's side."""
     inner, y = shape.inner, x
     if shape.expands:
-        expand = _Convolution(f"{name}_expand_conv", f"{name}_bn0", shape.channels, inner)
+        expand = Convolution(f"{name}_expand_conv", f"{name}_bn0", shape.channels, inner)
         y, side = expand.add(graph, y, side, relu6=True)
-    depthwise = _Convolution(
+    depthwise = Convolution(
         f"{name}_depthwise_conv", f"{name}_bn1", inner, inner, shape.kernel, shape.stride, inner
     )
     y, side = depthwise.add(graph, y, side, relu6=True)
-    project = _Convolution(f"{name}_project_conv", f"{name}_bn2", inner, shape.width)
+    project = Convolution(f"{name}_project_conv", f"{name}_bn2", inner, shape.width)
     y, side = project.add(graph, y, side, relu6=False)
     return (graph.add("Add", f"{PREFIX}{name}sum", x, y) if shape.skips else y), side
 
 
 @dataclass(frozen=True)
-class _Convolution:
+class Convolution:
     """A convolution with "SAME" padding and the normalisation that follows it."""
 
     name: str
@@ -81,7 +81,7 @@ class _Convolution:
     def add(self, graph: "GraphBuilder", x: str, side: int, *, relu6: bool) -> tuple[str, int]:
         """Add the nodes; return the name of their output and the output's side."""
         name = f"{PREFIX}{self.name}"
-        weight, bias = self._folded(graph)
+        weight, bias = self.folded(graph)
         before, after = same_padding(side, self.kernel, self.stride)
         y = graph.add(
             "Conv",
@@ -98,7 +98,7 @@ class _Convolution:
             y = graph.add("Clip", f"{name}.relu6", y, "zero", "six")
         return y, -(-side // self.stride)
 
-    def _folded(self, graph: "GraphBuilder") -> tuple[Floats, Floats]:
+    def folded(self, graph: "GraphBuilder") -> tuple[Floats, Floats]:
         """Scale and shift the weights by the normalisation's fixed statistics."""
         shape = self.width, self.channels // self.groups, self.kernel, self.kernel
         weight = graph.take(f"{PREFIX}{self.name}.weight", *shape)
@@ -108,3 +108,10 @@ class _Convolution:
         )
         scale = scale * (1 / np.sqrt(var + np.float32(EPSILON)))
         return weight * scale[:, None, None, None], bias - mean * scale
+
+    def expected(self, graph: "GraphBuilder") -> tuple[Floats, Floats]:
+        """Return mean and standard deviation of each channel, as its normalisation makes them."""
+        mean, deviation = (
+            graph.take(f"{PREFIX}{self.norm}.{part}", self.width) for part in ("bias", "weight")
+        )
+        return mean, np.abs(deviation)
