@@ -124,7 +124,13 @@ def nearest(queries: Tensor, codes: Tensor, k: int, mask: Tensor | None) -> Rank
     """
     if mask is None:
         return search(queries, Database(codes), min(k, len(codes)))
-    return search(queries, Database(codes, pack_mask(mask)), min(k, int(mask.sum())))
+    return search(queries, Database(codes, pack_mask(mask)), min(k, count_true(mask)))
+
+
+def count_true(mask: Tensor) -> int:
+    """Count a mask (n,) piece by piece: a sum at once makes an integer of every place."""
+    parts = [part.sum() for part in torch.split(mask, COPIED_AT_ONCE)]
+    return int(torch.stack(parts).sum())
 
 
 def search(queries: Tensor, database: Database, k: int) -> Ranking:
