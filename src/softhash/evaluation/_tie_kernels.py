@@ -54,18 +54,6 @@ def mean_reciprocal(
 
 
 @kernel
-def _added(hits: float, size: float, gain: float, before: float, h1: float, h2: float) -> float:
-    """Return what a group adds to Σ rel(i) · (gain of the first i)/i, on average.
-
-    A group that starts after A items with gain G, and has N items of which R are relevant with
-    mean gain g, adds R/N · [(G + g)·H₁ + (R − 1)/(N − 1) · g·H₂], where H₁ = Σ 1/(A + j) and
-    H₂ = Σ (j − 1)/(A + j) for j = 1 … N: an item is relevant with chance R/N, and then each of
-    the j − 1 items of the group before it with chance (R − 1)/(N − 1).
-    """
-    return hits / size * ((before + gain) * h1 + (hits - 1) / max(size - 1, 1.0) * gain * h2)
-
-
-@kernel
 def sums_before(
     size: Floats,
     hits: Floats,
@@ -77,7 +65,11 @@ def sums_before(
     """Sum over all groups before each: items, hits, gains, DCG, Σ precision, Σ mean gain.
 
     Groups are (queries, groups); ``harmonic`` and ``discounts`` are sums over the first 0, 1, 2, …
-    ranks.
+    ranks. The last two sums are those of (gain of the first i)/i at each relevant item i, with gain
+    1 for precision. To them a group that starts after A items with gain G, and has N items of which
+    R are relevant with mean gain g, adds R/N · [(G + g)·H₁ + (R − 1)/(N − 1) · g·H₂] on average,
+    where H₁ = Σ 1/(A + j) and H₂ = Σ (j − 1)/(A + j) for j = 1 … N: an item is relevant with chance
+    R/N, and then each of the j − 1 items of the group before it with chance (R − 1)/(N − 1).
     """
     items = np.empty(size.shape, np.int64)
     sums = np.empty((5, *size.shape))
@@ -95,8 +87,9 @@ def sums_before(
             if r > 0:
                 h1 = harmonic[end] - harmonic[start]
                 h2 = n - (start + 1) * h1
-                precision += _added(r, n, 1.0, found, h1, h2)
-                mean_gain += _added(r, n, gain / r, gained, h1, h2)
+                share, others, g = r / n, (r - 1) / max(n - 1, 1.0) * h2, gain / r
+                precision += share * ((found + 1.0) * h1 + others)
+                mean_gain += share * ((gained + g) * h1 + others * g)
             start, found, gained = end, found + r, gained + gain
     return items, sums[0], sums[1], sums[2], sums[3], sums[4]
 

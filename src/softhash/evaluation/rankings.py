@@ -46,6 +46,13 @@ def _weighted_sums(counts: Any, weights: Floats) -> Floats:
     return sums
 
 
+def _ended(sums: Floats) -> Floats:
+    """Add an empty group after those of sums (4, queries, groups)."""
+    ended = np.empty((*sums.shape[:2], sums.shape[2] + 1))
+    ended[:, :, :-1], ended[:, :, -1] = sums, 0.0
+    return ended
+
+
 def _weights(gain: Integers) -> Floats:
     """Return what an item adds to the sums of its group: 1, relevance, gain and 2^gain − 1."""
     return np.stack([np.ones_like(gain), gain > 0, gain, 2.0**gain - 1])
@@ -92,10 +99,7 @@ class TiedRanking:
     """
 
     def __init__(self, counts: Any) -> None:
-        weights = _weights(np.arange(counts.shape[2]))
-        sums = np.zeros((4, counts.shape[0], counts.shape[1] + 1))  # ends in an empty group
-        sums[:, :, :-1] = _weighted_sums(counts, weights)
-        self._read(sums)
+        self._read(_ended(_weighted_sums(counts, _weights(np.arange(counts.shape[2])))))
 
     @classmethod
     def of_items(cls, group: Integers, gains: Integers) -> "TiedRanking":
@@ -193,7 +197,10 @@ class TiedRanking:
 
 def ideal_ranking(totals: Integers) -> TiedRanking:
     """Rank items in the best order; ``totals`` (queries, levels) has how many there are of each."""
-    return TiedRanking(np.flip(totals[:, None, :] * np.eye(totals.shape[1], dtype=int), axis=1))
+    weighted = totals * _weights(np.arange(totals.shape[1]))[:, None, :]
+    ranking = TiedRanking.__new__(TiedRanking)
+    ranking._read(_ended(weighted[:, :, ::-1]))
+    return ranking
 
 
 class SummedRanking:
