@@ -123,7 +123,7 @@ class _Report:
         seconds = max(time.monotonic() - self._started, 1e-3)
         if self._skipped:
             warn(describe_skipped(self._skipped))
-        if self._total:
+        if self._done > self._failed:
             say(
                 f"{self._pictures:,} pictures of {self._total - self._failed:,} shards in "
                 f"{seconds:,.1f} s: {self._pictures / seconds:,.0f}/s; codes are in {output}"

@@ -85,8 +85,9 @@ def plan_shards(
             left.append(shard)
             others.append(path)
     if others and not force:
+        more = f", as are {len(others) - 1:,} more" if len(others) > 1 else ""
         raise AlreadyExistsError(
-            f"{others[0]} is of another model or another shard, as are {len(others) - 1:,} more",
+            f"{others[0]} is of another model or another shard{more}",
             "to replace them, pass force=True",
         )
     return left
