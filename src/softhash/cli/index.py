@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from softhash.cli import _features
+from softhash.cli import _features, _multi_index
 from softhash.cli._code_files import find_code_files, index_code_files
 from softhash.cli._codes import index_codes
 from softhash.cli._collection import (
@@ -71,6 +71,14 @@ def index(
             "features; the index remembers it.",
         ),
     ] = None,
+    tables: Annotated[
+        bool | None,
+        typer.Option(
+            "--multi-index/--no-multi-index",
+            help="Keep tables by which exact searches for near items look at few codes; made again "
+            "as the index grows.",
+        ),
+    ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Change nothing; check every byte of the index.")
     ] = False,
@@ -116,7 +124,10 @@ def index(
     images = others[0] if others else None
     if verify:
         verify_index(find_index(location, "-o "), as_json=as_json)
-    elif codes or names:
+        return
+    if tables and location:
+        _multi_index.check_location(location)
+    if codes or names:
         location = _check_codes(location, features)
         if files:
             index_code_files(
@@ -125,8 +136,10 @@ def index(
             )  # fmt: skip
         else:
             index_codes(location, codes, names, bits, model, images, engine=engine, as_json=as_json)
-    elif images is None and features is False:
-        _features.drop_features(find_index(location, "-o "))
+    elif images is None and not features and (features, tables) != (None, None):
+        location = find_index(location, "-o ")
+        if features is False:
+            _features.drop_features(location)
     elif images is None:
         raise UsageError("name the pictures to index: softhash index IMAGES")
     else:
@@ -151,6 +164,7 @@ def index(
             remember_sources(location, sources)
             filled = _features.fill_derived(opened, **options)
             _report(summary, filled, collection.skipped, opened.store.location, as_json)
+    _multi_index.choose_tables(location, tables)
 
 
 def _check_codes(location: str | None, features: bool | None) -> str:
