@@ -9,8 +9,10 @@ if TYPE_CHECKING:
     from softhash.index import HammingIndex
 
 
-def check_location(location: str) -> None:
-    """Raise UsageError where an index at that location could not keep tables."""
+def check_location(location: str | None, keep: bool | None) -> None:
+    """Raise UsageError where tables are to be kept that an index there could not keep."""
+    if not keep or location is None:
+        return
     from softhash.index.multi_index import check_keeps_tables
     from softhash.index.registry import choose_store
 
@@ -51,4 +53,4 @@ def _make(opened: "HammingIndex") -> None:
     made = multi_index.keep_multi_index(opened)
     seconds, size = time.perf_counter() - start, kept.size / 1e6
     done = f"made in {seconds:,.1f} s" if made else "kept as it is"
-    say(f"multi-index: {done}, {size:,.0f} MB")
+    say(f"multi-index: {done}, {size:,.1f} MB")

@@ -125,8 +125,7 @@ def index(
     if verify:
         verify_index(find_index(location, "-o "), as_json=as_json)
         return
-    if tables and location:
-        _multi_index.check_location(location)
+    _multi_index.check_location(location, tables)
     if codes or names:
         location = _check_codes(location, features)
         if files:
@@ -136,12 +135,8 @@ def index(
             )  # fmt: skip
         else:
             index_codes(location, codes, names, bits, model, images, engine=engine, as_json=as_json)
-    elif images is None and not features and (features, tables) != (None, None):
-        location = find_index(location, "-o ")
-        if features is False:
-            _features.drop_features(location)
     elif images is None:
-        raise UsageError("name the pictures to index: softhash index IMAGES")
+        location = _without_pictures(location, features, tables)
     else:
         from softhash.index.label_sources import choose_sources, remember_sources
 
@@ -165,6 +160,23 @@ def index(
             filled = _features.fill_derived(opened, **options)
             _report(summary, filled, collection.skipped, opened.store.location, as_json)
     _multi_index.choose_tables(location, tables)
+
+
+def _without_pictures(location: str | None, features: bool | None, tables: bool | None) -> str:
+    """Let features go, where that is asked for; return the index's location.
+
+    Args:
+        location: of the index, where one was given.
+        features: whether to keep features.
+        tables: whether to keep tables.
+
+    """
+    if features or (features is None and tables is None):
+        raise UsageError("name the pictures to index: softhash index IMAGES")
+    location = find_index(location, "-o ")
+    if features is False:
+        _features.drop_features(location)
+    return location
 
 
 def _check_codes(location: str | None, features: bool | None) -> str:
