@@ -27,6 +27,7 @@ MASKED = BLOCK // 64  # words of a mask
 FEW = 64  # new tables are due where more than one of so many records has to be scanned
 MOST = 2  # tables are of no use where more than one of so many has to be
 NARROW = 4  # nor are they for the nearest of fewer than one of so many
+MAX_WORDS = 1  # of codes whose nearest are searched for without a radius
 ALL = ~np.uint64(0)
 NOTHING = np.iinfo(np.int64).max  # the key of an item that was not found
 
@@ -120,9 +121,15 @@ class TableSearch:
             return None
         if self._left(tables) * MOST >= len(self._codes):
             return None
-        if radius is None and mask is not None and count_live(mask) * NARROW < len(self._codes):
+        if radius is None and not self._pay_without_radius(mask):
             return None
         return tables if tables.is_sound() else None
+
+    def _pay_without_radius(self, mask: Words | None) -> bool:
+        """Return whether the nearest are near enough: not of few items, nor of long codes."""
+        if self._codes.shape[1] > MAX_WORDS:
+            return False
+        return mask is None or count_live(mask) * NARROW >= len(self._codes)
 
     def _changed(self, tables: Tables) -> Ids:
         """Return the blocks that are not as they were when tables were made."""
