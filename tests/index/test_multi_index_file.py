@@ -278,3 +278,15 @@ def test_only_a_folder_that_is_open_for_writing_makes_tables(make_twin, tmp_path
         pytest.raises(InputError, match=r"no space left.*the items are safe"),
     ):
         store.multi_index.make()
+
+
+def test_damage_that_one_thread_saw_is_not_forgotten_by_another(make_twin, tmp_path, monkeypatch):
+    monkeypatch.setattr(_tables, "CHUNK", 1 << 10)
+    twin, path = make_twin(300, 64), tmp_path / "index" / _tables.NAME
+    twin.store.multi_index.make()
+    flip(path, _tables.PAGE + 5 * _tables.CHUNK)
+    tables = _tables.read_tables(path)
+    assert not tables.is_sound(8)
+    tables._checked = 0  # as if another thread had begun before
+    assert not tables.is_sound(2)
+    assert not tables.is_whole()

@@ -96,7 +96,8 @@ class Tables:
         first = self._checked
         if first < len(self._checks) and not self._is_damaged:
             chunks = _cut(self._body[first * CHUNK : (first + at_once) * CHUNK])
-            self._is_damaged = [*map(crc32, chunks)] != self._checks[first : first + at_once]
+            if [*map(crc32, chunks)] != self._checks[first : first + at_once]:
+                self._is_damaged = True  # for good, whatever other threads find
             self._checked = first + at_once
         return self._checked >= len(self._checks) and not self._is_damaged
 
