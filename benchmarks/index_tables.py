@@ -22,6 +22,7 @@ from benchmarks.drawn_codes import choose_share, draw, find_near
 from softhash.codes import Codes
 from softhash.index import Entry, HammingIndex
 from softhash.index.local import LocalStore
+from softhash.index.local._multi_index import MIN_SLOTS
 from softhash.index.multi_index import drop_multi_index, keep_multi_index
 
 AT_ONCE, QUERIES, ROUNDS = 100_000, 24, 3
@@ -98,7 +99,7 @@ def warm(index: HammingIndex, queries: Codes) -> int:
     tables = index.store._reader._tables  # type: ignore[attr-defined]
     time.sleep(0.2)  # the file is that old before what was read of it is kept
     count = 0
-    while not tables.read().is_sound(0):
+    while len(index) >= MIN_SLOTS and not tables.read().is_sound(0):
         index.search(code=queries[0], k=1)
         count += 1
     return count

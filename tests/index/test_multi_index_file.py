@@ -29,6 +29,7 @@ def small_blocks(monkeypatch):
         monkeypatch.setattr(module, "BLOCK", BLOCK)
     monkeypatch.setattr(_multi_index, "MASKED", BLOCK // 64)
     monkeypatch.setattr(_multi_index, "MOST", 1)
+    monkeypatch.setattr(_multi_index, "MIN_SLOTS", 0)
     monkeypatch.setattr(MultiIndex, "_budget", 1 << 40)
 
 
@@ -113,6 +114,15 @@ def test_the_nearest_of_long_codes_are_scanned_for_unless_there_is_a_radius(make
     assert not answered
     assert twin.store.search(code, 5, radius=129) == [wanted]
     assert len(answered) == 1
+
+
+def test_few_items_are_scanned(make_twin, monkeypatch, answered):
+    twin = make_twin(200, 64)
+    twin.store.multi_index.make()
+    for fewest, uses in ((201, 0), (200, 1)):
+        monkeypatch.setattr(_multi_index, "MIN_SLOTS", fewest)
+        twin.store.search(random_codes(twin.rng, 1, 64), 5)
+        assert len(answered) == uses
 
 
 def test_searches_agree_while_records_are_pending(make_twin, monkeypatch, answered):

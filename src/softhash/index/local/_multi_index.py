@@ -27,6 +27,7 @@ MASKED = BLOCK // 64  # words of a mask
 FEW = 64  # new tables are due where more than one of so many records has to be scanned
 MOST = 2  # tables are of no use where more than one of so many has to be
 NARROW = 4  # nor are they for the nearest of fewer than one of so many
+MIN_SLOTS = 1 << 20  # a scan of fewer takes a fraction of a millisecond
 MAX_WORDS = 1  # of codes whose nearest are searched for without a radius
 ALL = ~np.uint64(0)
 NOTHING = np.iinfo(np.int64).max  # the key of an item that was not found
@@ -116,6 +117,8 @@ class TableSearch:
 
     def _usable(self, mask: Words | None, radius: int | None) -> Tables | None:
         """Return tables that were checked, where they are expected to pay."""
+        if len(self._codes) < MIN_SLOTS:
+            return None
         tables = self._kept.read()
         if tables is None or (radius is not None and radius < 0):
             return None
