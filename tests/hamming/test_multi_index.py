@@ -53,7 +53,18 @@ def test_results_are_those_of_a_scan_to_the_last_tie(n, row_bytes, tables, key_b
         assert_same([found], [nearest(queries, codes, k, mask=mask)])
     for radius in (0, 1, 3, 6, 200):
         found = index.within(queries, radius, mask=mask)
-        assert_same(found, within(queries, codes, radius, mask=mask))
+        wanted = within(queries, codes, radius, mask=mask)
+        assert_same(found, wanted)
+        for k in (1, 50):
+            found = index.within(queries, radius, k=k, mask=mask)
+            assert_same(found, [(distances[:k], places[:k]) for distances, places in wanted])
+
+
+def test_an_index_is_put_together_from_its_arrays():
+    codes, queries = skewed(700, 8)
+    arrays = MultiIndex.build(codes).arrays
+    found = MultiIndex.of_arrays(codes, {name: one.copy() for name, one in arrays.items()})
+    assert_same([found.nearest(queries, 9)], [nearest(queries, codes, 9)])
 
 
 def test_a_packed_mask_will_do_and_one_that_keeps_nothing_finds_nothing():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from softhash.cli import _features
+from softhash.cli import _features, _multi_index
 from softhash.cli._code_files import find_code_files, index_code_files
 from softhash.cli._codes import index_codes
 from softhash.cli._collection import (
@@ -71,6 +71,14 @@ def index(
             "features; the index remembers it.",
         ),
     ] = None,
+    tables: Annotated[
+        bool | None,
+        typer.Option(
+            "--multi-index/--no-multi-index",
+            help="Keep tables by which exact searches for near items look at few codes; made again "
+            "as the index grows.",
+        ),
+    ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Change nothing; check every byte of the index.")
     ] = False,
@@ -116,7 +124,9 @@ def index(
     images = others[0] if others else None
     if verify:
         verify_index(find_index(location, "-o "), as_json=as_json)
-    elif codes or names:
+        return
+    _multi_index.check_location(location, tables)
+    if codes or names:
         location = _check_codes(location, features)
         if files:
             index_code_files(
@@ -125,10 +135,8 @@ def index(
             )  # fmt: skip
         else:
             index_codes(location, codes, names, bits, model, images, engine=engine, as_json=as_json)
-    elif images is None and features is False:
-        _features.drop_features(find_index(location, "-o "))
     elif images is None:
-        raise UsageError("name the pictures to index: softhash index IMAGES")
+        location = _without_pictures(location, features, tables)
     else:
         from softhash.index.label_sources import choose_sources, remember_sources
 
@@ -151,6 +159,24 @@ def index(
             remember_sources(location, sources)
             filled = _features.fill_derived(opened, **options)
             _report(summary, filled, collection.skipped, opened.store.location, as_json)
+    _multi_index.choose_tables(location, tables)
+
+
+def _without_pictures(location: str | None, features: bool | None, tables: bool | None) -> str:
+    """Let features go, where that is asked for; return the index's location.
+
+    Args:
+        location: of the index, where one was given.
+        features: whether to keep features.
+        tables: whether to keep tables.
+
+    """
+    if features or (features is None and tables is None):
+        raise UsageError("name the pictures to index: softhash index IMAGES")
+    location = find_index(location, "-o ")
+    if features is False:
+        _features.drop_features(location)
+    return location
 
 
 def _check_codes(location: str | None, features: bool | None) -> str:

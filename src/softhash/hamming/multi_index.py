@@ -22,6 +22,7 @@ search in Hamming space", ICDE 2018.
 [(array([0, 0, 0]), array([  5,  80, 700]))]
 """
 
+from collections.abc import Mapping
 from math import log2
 from typing import Self
 
@@ -108,6 +109,16 @@ class MultiIndex:
         _cpu.in_parts(tables, count_threads(threads), fill)
         return cls(codes, buckets)
 
+    @classmethod
+    def of_arrays(cls, codes: Codes, arrays: Mapping[str, Array]) -> Self:
+        """Put together what `arrays` returned for the same codes; they may be mapped files."""
+        return cls(codes, Buckets(**arrays))
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """All that was computed of the codes, by name."""
+        return self.buckets._asdict()
+
     def nearest(
         self, queries: Codes, k: int, *, mask: Array | None = None, threads: int | None = None
     ) -> tuple[Array, Array]:
@@ -142,13 +153,20 @@ class MultiIndex:
         return _cpu.rank(keys)
 
     def within(
-        self, queries: Codes, radius: int, *, mask: Array | None = None, threads: int | None = None
+        self,
+        queries: Codes,
+        radius: int,
+        *,
+        k: int | None = None,
+        mask: Array | None = None,
+        threads: int | None = None,
     ) -> list[tuple[Array, Array]]:
         """Find all codes at distance ``radius`` or less, as `softhash.hamming.within` does.
 
         Args:
             queries: packed codes (q, bytes).
             radius: the largest distance, 0 or more.
+            k: how many to find at most for each query, the nearest; all by default.
             mask: (n,), True for the items that count; `pack_mask` packs one that is used often.
             threads: of the processor; all usable cores by default.
 
@@ -157,24 +175,36 @@ class MultiIndex:
         check_radius(radius)
         live, threads = packed_mask(mask, len(self.codes)), count_threads(threads)
         radius = min(radius, 8 * queries.shape[1])
-        found = self._within(queries, radius, live, threads)
+        if k is not None:
+            check_k(k)
+        found = self._within(queries, radius, len(self.codes) if k is None else k, live, threads)
         return [
-            search.within(queries[place : place + 1], self.codes, radius, mask=mask)[0]
+            self._scan(queries[place : place + 1], radius, k, mask)
             if keys is None
-            else _cpu.rank(keys)
+            else _cpu.rank(keys[:k])
             for place, keys in enumerate(found)
         ]
+
+    def _scan(
+        self, query: Codes, radius: int, k: int | None, mask: Array | None
+    ) -> tuple[Array, Array]:
+        """Answer a query without the tables."""
+        if k is None:
+            return search.within(query, self.codes, radius, mask=mask)[0]
+        (distances,), (places,) = search.nearest(query, self.codes, k, mask=mask)
+        near = distances <= radius
+        return distances[near], places[near]
 
     @property
     def _budget(self) -> int:
         return int(len(self.codes) / SCAN_SHARE)
 
     def _within(
-        self, queries: Codes, radius: int, live: Words, threads: int
+        self, queries: Codes, radius: int, k: int, live: Words, threads: int
     ) -> list[npt.NDArray[np.int64] | None]:
         """Return the sorted candidates of each query; None where a scan is faster."""
         words, width = as_words(queries), (0,) * word_count(queries.shape[1])
-        fixed = live, -1, len(self.codes), radius, self._budget, width
+        fixed = live, -1, k, radius, self._budget, width
 
         def work(start: int, stop: int) -> list[npt.NDArray[np.int64] | None]:
             found = (look_up(query, self.buckets, *fixed) for query in words[start:stop])

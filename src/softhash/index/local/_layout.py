@@ -12,6 +12,7 @@
                    see `_likely`
     facts-1.bin    one record per slot: date, camera and place of a photograph, see `_facts`;
     cameras.json   the names of the cameras
+    multi-index.bin  tables of the codes, where they are kept; see `_tables`
     write.lock     locked by the process that writes
     confirmed      how many changes were confirmed
     model/         the model that made the codes, where it is kept

@@ -30,6 +30,7 @@ from softhash.index.local._items import walk
 from softhash.index.local._layout import CODES, INDEX, labels_file
 from softhash.index.local._lock import check_confirmed, confirmed
 from softhash.index.local._masks import Masks
+from softhash.index.local._multi_index import KeptTables, TableSearch
 from softhash.index.local._pending import read_pending
 from softhash.index.local._rows import Row, decode_text
 from softhash.index.local._snapshot import Guards, Snapshot
@@ -50,6 +51,7 @@ class Reader(ForkAware):
         self._code_words = word_count(row_bytes(bits))
         self._identity = Identity(folder)
         self._descriptions = KeptDescriptions(folder, self._names)
+        self._tables = KeptTables(folder)
         self._model: str | None = None
         self._resident: ResidentCodes | None = None
         self._snapshot: Snapshot | None
@@ -188,8 +190,10 @@ class Reader(ForkAware):
             for column, file in enumerate((codes, labels))
         ]
         masks_of = masks, pending, Masks(pending.labels)
-        looked = Guards(*guards), first, self._descriptions
-        return Snapshot(state, numbers, codes.records, *masks_of, *looked, resident=self._resident)
+        tables = TableSearch(self._tables, codes.records, None if sums is None else sums[:, 0])
+        known = state, numbers, codes.records, *masks_of
+        looked = Guards(*guards), first, tables
+        return Snapshot(*known, *looked, self._descriptions, resident=self._resident)
 
     def _stamped(self) -> tuple[int, ...]:
         """Return what changes when another user writes to a database treated as immutable."""

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from softhash.codes import Codes
 from softhash.errors import UnknownItemError
-from softhash.hamming import nearest
 from softhash.hamming.resident import ResidentCodes
 from softhash.hamming.two_stages import nearest_in_two_stages
 from softhash.hamming.words import Words, count_live
@@ -21,13 +20,12 @@ from softhash.index.local._first_words import FirstWords
 from softhash.index.local._forks import computed_once
 from softhash.index.local._guard import Guard
 from softhash.index.local._masks import LIVE, Masks, label_mask, positions
+from softhash.index.local._multi_index import TableSearch
 from softhash.index.local._pending import Pending
+from softhash.index.local._ranks import ID_BITS, PLACE, Keys, merged, ranked, renamed
 from softhash.index.where import EVERYTHING, Where, canonical
 
-Keys = Ids  # distance << 48 | id: sorting them ranks
 Rank = Callable[[Words, Words, int, Words | None], Keys]
-ID_BITS = 48
-PLACE = (1 << ID_BITS) - 1
 
 
 class Guards(NamedTuple):
@@ -50,6 +48,7 @@ class Snapshot:
         late: masks over the pending records.
         guards: to be asked before `codes` and `masks` are used.
         first: the first words of `codes`, for searches in two stages.
+        tables: of `codes`, where they are kept.
         descriptions: what else filters look at; likely labels and facts change on their own.
         narrowed: copies of what narrow filters keep.
         resident: `codes` on a device, which then searches; None where the processor does.
@@ -64,6 +63,7 @@ class Snapshot:
     late: Masks
     guards: Guards
     first: FirstWords
+    tables: TableSearch
     descriptions: KeptDescriptions
     narrowed: Narrowed = field(default_factory=Narrowed)
     resident: ResidentCodes | None = None
@@ -90,12 +90,13 @@ class Snapshot:
         where = canonical(where)
         staged = two_stages and self.first.pay(self.state.items) and not len(self.pending.ids)
         described = self.describe(where)
-        rank = self._ranked_in_two_stages if staged else _ranked
+        tables = partial(self.tables.rank, radius=radius)
+        rank = self._ranked_in_two_stages if staged else tables
         keys = self._scan(queries, k, where, described, rank)
         if len(self.pending.ids):
-            late = _ranked(queries, self.pending.codes, k, self.kept_late(where, described))
-            late = _renamed(late, self.pending.ids)
-            keys = np.sort(np.concatenate([keys, late], axis=1), axis=1)[:, :k]
+            late = ranked(queries, self.pending.codes, k, self.kept_late(where, described))
+            late = renamed(late, self.pending.ids)
+            keys = merged(keys, late, k)
         distances, ids = keys >> ID_BITS, keys & PLACE
         kept = (distances <= radius).sum(axis=1) if radius is not None else [k] * len(keys)
         return [
@@ -118,7 +119,7 @@ class Snapshot:
         kept = self.narrowed.part(known, lambda: self.kept(where, described), self.codes)
         if isinstance(kept, tuple):
             ids, codes = kept
-            return _renamed(_ranked(queries, codes, k, None), ids)
+            return renamed(ranked(queries, codes, k, None), ids)
         return rank(queries, self.codes, k, kept)
 
     def _ranked_on_device(
@@ -142,9 +143,9 @@ class Snapshot:
     def _ranked_in_two_stages(
         self, queries: Words, codes: Words, k: int, mask: Words | None
     ) -> Keys:
-        """Rank as `_ranked` does, candidates first; exactly where a filter keeps few items."""
+        """Rank as `ranked` does, candidates first; exactly where a filter keeps few items."""
         if mask is not None and not self.first.pay(count_live(mask)):
-            return _ranked(queries, codes, k, mask)
+            return ranked(queries, codes, k, mask)
         first = self.first.words()
         found = [nearest_in_two_stages(query, codes, first, k, mask) for query in queries]
         return np.array([distances << ID_BITS | places for distances, places in found], np.int64)
@@ -193,6 +194,11 @@ class Snapshot:
             raise _unknown(ids[gone])
         return codes, labels
 
+    def checked_codes(self) -> Words:
+        """Return a copy of the records of codes.bin."""
+        self._check_codes()
+        return np.array(self.codes)
+
     @computed_once
     def label_counts(self) -> dict[str, int]:
         """How many items each label has, by name."""
@@ -236,22 +242,5 @@ class Snapshot:
         return label_mask(self.pending.ids, len(self.codes))
 
 
-def _ranked(queries: Words, codes: Words, k: int, mask: Words | None) -> Keys:
-    """Return keys (queries, at most k) of the nearest records."""
-    if not len(codes) or not len(queries) or (mask is not None and not mask.any()):
-        return np.empty((len(queries), 0), np.int64)
-    distances, places = nearest(_bytes(queries), _bytes(codes), k, mask=mask)
-    return distances << ID_BITS | places  # type: ignore[no-any-return]
-
-
-def _renamed(keys: Keys, ids: Ids) -> Keys:
-    """Replace positions by ids; ids are in order, so ranks do not change."""
-    return keys >> ID_BITS << ID_BITS | ids[keys & PLACE]  # type: ignore[no-any-return]
-
-
 def _unknown(ids: Ids) -> UnknownItemError:
     return UnknownItemError(f"no item has the id {ids[0]}", "was it removed?")
-
-
-def _bytes(words: Words) -> Codes:
-    return words.view(np.uint8)

@@ -32,6 +32,7 @@ from softhash.index.local._features import FeatureFile
 from softhash.index.local._items import fetch, find_content, find_name
 from softhash.index.local._likely import LikelyFile
 from softhash.index.local._likely_kernels import Scores
+from softhash.index.local._multi_index import MultiIndexFile
 from softhash.index.local._reader import Reader
 from softhash.index.local._rows import Row, decode_entry, decode_item
 from softhash.index.local._verify import limit_lines, verify
@@ -111,6 +112,11 @@ class LocalStore:
     def facts(self) -> FactFile:
         """The facts of photographs kept beside the codes; see `softhash.index.facts`."""
         return FactFile(self._folder, writable=self._writer is not None)
+
+    @property
+    def multi_index(self) -> MultiIndexFile:
+        """The tables kept beside the codes, if they are; see `softhash.index.multi_index`."""
+        return MultiIndexFile(self._folder, self._reader, writable=self._writer is not None)
 
     @property
     def version(self) -> int:
@@ -273,7 +279,8 @@ class LocalStore:
         wrong = verify(self._folder, self._reader, progress)
         kept = self.features, self.likely, self.facts
         each = (one.verify(id for id, _ in self.scan()) for one in kept)
-        return wrong or limit_lines(list(chain.from_iterable(each)))
+        lines = chain(chain.from_iterable(each), self.multi_index.verify())
+        return wrong or limit_lines(list(lines))
 
 
 def _check_window(k: int, offset: int) -> None:
