@@ -156,11 +156,11 @@ def test_scaled_decoding_differs_little_from_full_decoding(wide):
 
 def test_scaled_decoding_keeps_twice_the_pixels(monkeypatch):
     decoded = []
-    resize = Image.Image.resize
+    resized = decoding.resized
     monkeypatch.setattr(
-        Image.Image,
-        "resize",
-        lambda self, *a, **k: decoded.append(self.size) or resize(self, *a, **k),
+        decoding,
+        "resized",
+        lambda image, *a: decoded.append(image.size) or resized(image, *a),
     )
     for width, height, sides in [
         (4000, 3000, (500, 375)),

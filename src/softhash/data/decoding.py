@@ -44,6 +44,7 @@ from softhash.data._heif import (
     container_kind,
     declared_size,
 )
+from softhash.data._resizing import copy_bytes, resized
 from softhash.errors import ImageError, UsageError, install_hint
 
 ImageSource = str | os.PathLike[str] | bytes | BinaryIO
@@ -131,12 +132,12 @@ def _upright(
     """Convert, resize to a target of (width, height), and turn."""
     needed = decoder_bytes(image, scans)
     box = _draft(image, target) if target and draft else None
-    with budget.taken(needed + pixel_bytes(image)):
+    with budget.taken(needed + pixel_bytes(image) + (copy_bytes(image) if target else 0)):
         orientation = _orientation(image)
         lying = target[::-1] if target and orientation in _SIDEWAYS else target
         picture = rgb_or_grey(image)
         if lying and picture.size != lying:
-            picture = picture.resize(lying, Image.Resampling.BICUBIC, box, reducing_gap=3.0)
+            picture = resized(picture, lying, box)
         if orientation in _UPRIGHT:
             picture = picture.transpose(_UPRIGHT[orientation])
         return picture if picture.mode == "RGB" else picture.convert("RGB")

@@ -8,11 +8,12 @@ files alone. A folder keeps them, always; Milvus cannot.
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from softhash.data.photo_facts import PhotoFacts, read_facts
 from softhash.devices import usable_cores
 from softhash.index._derived import Derived, Known, in_parts, is_as_kept, missing_items
+from softhash.index._offers import offers
 from softhash.index.items import Item
 from softhash.index.store import Store
 
@@ -55,7 +56,7 @@ class FactStore(Protocol):
 
 def kept_facts(store: Store) -> KeptFacts | None:
     """Return the facts that an index keeps; None where it keeps none."""
-    found = store.facts if isinstance(store, FactStore) else None
+    found = cast(FactStore, store).facts if offers(store, FactStore) else None
     return found if found is not None and found.is_kept else None
 
 

@@ -20,6 +20,7 @@ from softhash.index.criteria import PhotoOptions, photo_criteria
 from softhash.index.device import search_on
 from softhash.index.expressions import build_where
 from softhash.index.items import Entry, Hit, Item
+from softhash.index.kept_model import with_kept_classifier
 from softhash.index.pictures import find_labels
 from softhash.index.query import Window
 from softhash.index.registry import choose_store
@@ -149,7 +150,7 @@ class HammingIndex:
     def hasher(self) -> "Hasher":
         """The model, loaded when it is first needed."""
         if self._hasher is None:
-            self._hasher = load_model(self.store)
+            self._hasher = with_kept_classifier(load_model(self.store), self.store)
         return self._hasher
 
     @property

@@ -9,6 +9,7 @@ from softhash.errors import InputError
 from softhash.index.store import Store
 
 if TYPE_CHECKING:
+    from softhash.model.hasher import Hasher
     from softhash.model.label_classifier import LabelClassifier
 
 
@@ -56,6 +57,12 @@ def kept_classifier(store: Store) -> "LabelClassifier | None":
     It may be that of `HammingIndex.hasher`, or not: what an index keeps is made by its own.
     """
     return _classifier(store.model_folder, kept_model(store).classifier)
+
+
+def with_kept_classifier(hasher: "Hasher", store: Store) -> "Hasher":
+    """Return the model kept with an index, its label classifier shared with `kept_classifier`."""
+    hasher.label_classifier = kept_classifier(store) or hasher.label_classifier
+    return hasher
 
 
 @lru_cache(maxsize=4)

@@ -6,7 +6,7 @@ where the label classifier is kept with the model; Milvus cannot.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Unpack, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Unpack, cast, runtime_checkable
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from softhash.index._derived import (
     in_parts,
     missing_items,
 )
+from softhash.index._offers import offers
 from softhash.index.features import kept_features
 from softhash.index.kept_model import kept_classifier, kept_model
 from softhash.index.store import Store
@@ -67,7 +68,7 @@ class LikelyStore(Protocol):
 
 def kept_likely(store: Store) -> KeptLikely | None:
     """Return the likely labels that an index keeps; None where it keeps none."""
-    found = store.likely if isinstance(store, LikelyStore) else None
+    found = cast(LikelyStore, store).likely if offers(store, LikelyStore) else None
     return found if found is not None and found.words else None
 
 

@@ -54,7 +54,7 @@ class Filter(NamedTuple):
 
     def expand(self, store: Store) -> Where:
         """Return the label logic with likely labels, where they count and are kept."""
-        if self.given_only or kept_likely(store) is None:
+        if self.given_only or self.where == EVERYTHING or kept_likely(store) is None:
             return self.where
         return with_likely(self.where, self.likely_from)
 

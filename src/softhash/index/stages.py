@@ -6,9 +6,10 @@ can, without a largest distance, and unless an exact search is asked for.
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from softhash.codes import Codes
+from softhash.index._offers import offers
 from softhash.index.items import Near
 from softhash.index.kept_model import kept_model
 from softhash.index.store import Store
@@ -43,7 +44,7 @@ class TwoStageStore(Protocol):
 
 def may_search_in_two_stages(index: "HammingIndex") -> bool:
     """Return whether the store can, and the first bits of the codes are a code of their own."""
-    return isinstance(index.store, TwoStageStore) and FIRST_BITS in index.lengths
+    return offers(index.store, TwoStageStore) and FIRST_BITS in index.lengths
 
 
 def kept_lengths(store: Store) -> tuple[int, ...]:
@@ -62,6 +63,6 @@ def choose_search(
         exact: whether two stages are out of the question.
 
     """
-    if exact or radius is not None or not isinstance(store, TwoStageStore):
+    if exact or radius is not None or not offers(store, TwoStageStore):
         return partial(store.search, radius=radius)
-    return store.search_in_two_stages
+    return cast(TwoStageStore, store).search_in_two_stages

@@ -7,7 +7,7 @@ import numpy as np
 
 from softhash.errors import InputError, UsageError
 from softhash.index.kept_model import kept_classifier
-from softhash.index.likely import kept_likely
+from softhash.index.likely import KeptLikely, kept_likely
 from softhash.index.query import Query
 from softhash.index.store import Store
 from softhash.model.label_classifier import LabelClassifier
@@ -58,12 +58,16 @@ def find_sureness(store: Store, query: Query) -> HitSureness | None:
     """
     if query.itself is None and query.features is None:
         return None
-    sureness = kept_sureness(store)
-    likely = {} if sureness is None else _query_likely(store, query)
-    probabilities = {**likely, **dict.fromkeys(query.labels, 1.0)}
-    if sureness is None or not probabilities:
+    kept = kept_likely(store)
+    classifier = None if kept is None else kept_classifier(store)
+    if kept is None or classifier is None or classifier.sureness is None:
         return None
-    return HitSureness(sureness, store.meta.bits, frozenset(query.labels), probabilities)
+    likely = _query_likely(kept, classifier, query)
+    probabilities = {**likely, **dict.fromkeys(query.labels, 1.0)}
+    if not probabilities:
+        return None
+    given = frozenset(query.labels)
+    return HitSureness(classifier.sureness, store.meta.bits, given, probabilities)
 
 
 def kept_sureness(store: Store) -> Sureness | None:
@@ -90,13 +94,12 @@ def check_can_be_sure(store: Store, *, by_code: bool) -> None:
         raise UsageError("how sure the hits of a code are is not known", hint)
 
 
-def _query_likely(store: Store, query: Query) -> dict[str, float]:
-    kept, classifier = kept_likely(store), kept_classifier(store)
-    if query.itself is not None and kept is not None:
+def _query_likely(
+    kept: KeptLikely, classifier: LabelClassifier, query: Query
+) -> Mapping[str, float]:
+    if query.itself is not None:
         return kept.get([(query.itself.id, query.itself.entry)])[0]
-    return (
-        {} if classifier is None or query.features is None else _named(classifier, query.features)
-    )
+    return {} if query.features is None else _named(classifier, query.features)
 
 
 def _named(

@@ -5,7 +5,7 @@ pictures they were trained on are surer than any others, and probabilities fitte
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softhash.errors import InputError
+from softhash.model._logits import logits
 from softhash.model._safetensors import read_arrays
 from softhash.model.config import ModelConfig
 from softhash.model.folder import LABELS, read_part
@@ -65,11 +66,28 @@ class LabelClassifier:
     classes: tuple[str, ...]
     published: PublishedClasses | None = None
     sureness: Sureness | None = None  # of hits, by likely labels and distances
+    _last: list[tuple[bytes, NDArray[np.float64]]] = field(
+        default_factory=list, init=False, repr=False
+    )
 
     def probabilities(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return how probable each label is for each row of x (n, features)."""
-        logits = np.asarray(x, np.float64) @ self.weight.T + self.bias
-        probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(logits, -500, 500)))
+        return self._of_one(x) if len(x) == 1 else self._compute(x)
+
+    def _of_one(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Compute those of one picture once: a search names its labels, and judges hits by them."""
+        row = x.tobytes()
+        for known, found in self._last:
+            if known == row:
+                return found
+        found = self._compute(x)
+        found.flags.writeable = False
+        self._last[:] = [(row, found)]
+        return found
+
+    def _compute(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
+        odds = logits(x, self.weight, self.bias)
+        probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
         if self.published is None:
             return probabilities
         return np.hstack((probabilities, self.published.probabilities(x)))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softhash.errors import InputError
+from softhash.model._logits import logits
 
 Floats = NDArray[np.float32]
 
@@ -51,13 +52,13 @@ class PublishedClasses:
 
     def probabilities(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return how probable each word is for each row of x (n, features)."""
-        logits = np.asarray(x, np.float64) @ self.weight.T + self.bias
-        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+        odds = logits(x, self.weight, self.bias)
+        shares = np.exp(odds - odds.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
         sums = np.add.reduceat(shares[:, self.members], self.starts[:-1], axis=1)
         sums = np.clip(sums, EPSILON, 1 - EPSILON)
-        odds = self.slope * np.log(sums / (1 - sums)) + self.offset
-        probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-odds))
+        corrected = self.slope * np.log(sums / (1 - sums)) + self.offset
+        probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-corrected))
         return probabilities
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

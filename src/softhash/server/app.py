@@ -61,7 +61,7 @@ def build(
         lifespan=life,
     )
     app.state.service = service
-    for topic in (about, items, files, search, duplicates, writing, report):
+    for topic in (search, about, items, files, duplicates, writing, report):  # the busiest first
         app.include_router(topic.router)
     _add_pages(app)
     add_handlers(app, service.folders)

@@ -179,7 +179,7 @@ class Service:
         started = time.perf_counter()
         hasher = self.index.hasher
         picture = open_image(data, size=hasher.size, max_pixels=self.limits.pixels)
-        encoded = encode_picture(hasher, picture)
+        encoded = encode_picture(hasher, np.asarray(picture)[np.newaxis])
         self.measures.encode_seconds.observe(time.perf_counter() - started)
         return encoded
 
