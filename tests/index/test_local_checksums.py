@@ -284,7 +284,7 @@ def test_verify_sees_a_name_or_content_that_leads_nowhere(folder, field):
     entry = Entry("123.jpg", ("sea",), sha256="5ea" * 21 + "d")
     with opened(folder, writable=True) as store:
         store.revise({123: entry})
-    text = getattr(entry, field).encode()
+    text = getattr(entry, field)[:8].encode()  # the index of contents has no more of it
     path = folder / "items.sqlite"
     data = bytearray(path.read_bytes())
     places = [i for i in range(len(data)) if data.startswith(text, i)]
