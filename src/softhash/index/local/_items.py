@@ -21,7 +21,7 @@ REPLACE = (
 _CONTENT = """
     WHERE substr(sha256, 1, 8) = ?2 AND sha256 BETWEEN ?1 AND ?1 AND sha256 <> ''
     ORDER BY +id LIMIT 1
-"""  # an index of the first digits, or in an older index of all; with "=" neither would be used
+"""  # with sha256 = ?1, SQLite would put ?1 into substr() too, and find no index of that
 
 
 def fetch(connection: sqlite3.Connection, version: int, ids: Sequence[int]) -> dict[int, Row]:

@@ -108,9 +108,9 @@ class Session(ForkAware):
         try:
             yield
         finally:
-            self._names_later = False
-            with self.transaction():  # which begins by it
-                pass
+            self._names_later = False  # what failed leaves it to the next transaction
+        with self.transaction():
+            pass
 
     def _check_ours(self) -> None:
         """Raise unless this process may write, to the index that is in the folder now."""
