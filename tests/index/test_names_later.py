@@ -188,12 +188,31 @@ def test_names_and_contents_are_looked_up_by_an_index_of_either_kind(tmp_path, m
         assert store.find_content(entry.sha256) == BATCH
         assert store.find_content(entry.sha256[:-1] + "g") is None
         assert store.find_content("") is None
+        store.add(code[2:4], [Entry("odd", sha256="5EA" * 21 + "D"), Entry("short", sha256="5ea")])
+        assert store.find_content("5EA" * 21 + "D") == BATCH + 2
+        assert store.find_content("5ea" * 21 + "d") is None
+        assert store.find_content("5ea") == BATCH + 3
+        assert [item.entry.sha256 for item in store.get([BATCH + 1, BATCH + 2, BATCH + 3])] == [
+            entry.sha256,
+            "5EA" * 21 + "D",
+            "5ea",
+        ]
+        assert store.verify() == []
+    with contextlib.closing(sqlite3.connect(tmp_path / "i" / "items.sqlite")) as connection:
+        change = "UPDATE items SET sha256 = lower(hex(sha256)) WHERE typeof(sha256) = 'blob'"
+        assert connection.execute(change).rowcount == BATCH + 2
+        connection.commit()
+    with opened(tmp_path / "i") as store:  # as older rows are
+        assert store.find_content(entry.sha256) == BATCH
+        assert store.get([BATCH])[0].entry == entry
         assert store.verify() == []
     found = _items._CONTENT, "WHERE file_name = ?1 OR file_name = ?2"
     with contextlib.closing(sqlite3.connect(tmp_path / "i" / "items.sqlite")) as connection:
         for where in found:
             query = f"EXPLAIN QUERY PLAN {_items._select(2, where)}"
-            plan = str(connection.execute(query, ("a", "b")).fetchall())
+            plan = str(
+                connection.execute(query, "abcd"[: 4 if "sha256" in where else 2]).fetchall()
+            )
             assert "USING INDEX" in plan
             assert "SCAN" not in plan
 

@@ -25,10 +25,10 @@ CACHE = -131_072  # KiB for the writer: random file names touch pages all over t
 PAGE = 4096  # bytes
 WAL_PAGES = 65_536  # 256 MiB between checkpoints; sorting names takes more, which is given back
 
-# A file name or label is text, or bytes where UTF-8 cannot represent it. `pending` lists items with
-# records in the .bin files that are older than their rows in `items` (no row: it was removed).
-# `blocks` has the sums of the .bin files, see `_sums`. In older indexes names are UNIQUE without an
-# index `names`, and `content` has whole SHA-256.
+# A file name or label is text, or bytes where UTF-8 cannot represent it; a SHA-256 is bytes, in
+# older rows text. `pending` lists items with records in the .bin files that are older than their
+# rows in `items` (no row: it was removed). `blocks` has the sums of the .bin files, see `_sums`. In
+# older indexes names are UNIQUE without an index `names`, and `content` has whole SHA-256.
 SCHEMA = """
 CREATE TABLE state (
     bits INTEGER NOT NULL, model TEXT NOT NULL, root NOT NULL, change INTEGER NOT NULL,

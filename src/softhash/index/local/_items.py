@@ -3,7 +3,14 @@
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from softhash.index.local._rows import Row, decode_text, encode_text, is_sound
+from softhash.index.local._rows import (
+    Row,
+    decode_content,
+    decode_text,
+    encode_content,
+    encode_text,
+    is_sound,
+)
 
 ASKED_AT_ONCE = 1000  # ids
 COLUMNS = {  # in the order of `Row`, by format version
@@ -19,9 +26,9 @@ REPLACE = (
     "uploaded = ?, code = ?, crc32 = ? WHERE id = ?"
 )
 _CONTENT = """
-    WHERE substr(sha256, 1, 8) = ?2 AND sha256 BETWEEN ?1 AND ?1 AND sha256 <> ''
+    WHERE substr(sha256, 1, 8) IN (?1, ?2) AND sha256 IN (?3, ?4) AND sha256 <> ''
     ORDER BY +id LIMIT 1
-"""  # with sha256 = ?1, SQLite would put ?1 into substr() too, and find no index of that
+"""  # bytes, or text as in older rows; an older index has whole values
 
 
 def fetch(connection: sqlite3.Connection, version: int, ids: Sequence[int]) -> dict[int, Row]:
@@ -101,8 +108,9 @@ def find_content(connection: sqlite3.Connection, version: int, sha256: str) -> i
 
     """
     query = _select(version, _CONTENT)
-    for row in checked(connection.execute(query, (sha256, sha256[:8]))):
-        if row[5] != sha256:
+    kept = encode_content(sha256)
+    for row in checked(connection.execute(query, (kept[:8], sha256[:8], kept, sha256))):
+        if decode_content(row[5]) != sha256:
             raise sqlite3.DatabaseError(f"item {row[0]} is not in its place among the contents")
         return row[0]
     return None
