@@ -21,7 +21,7 @@ NOT_CREATED = (  # errors where a file beside the database cannot be
     sqlite3.SQLITE_IOERR_SHMSIZE,
     sqlite3.SQLITE_IOERR_SHMMAP,
 )
-CACHE = -131_072  # KiB for the writer: random file names touch pages all over the index of names
+CACHE = -131_072  # KiB for writing and verifying: file names are all over the index of names
 PAGE = 4096  # bytes
 WAL_PAGES = 65_536  # 256 MiB between checkpoints; sorting names takes more, which is given back
 
@@ -126,6 +126,17 @@ def connect_to_read(folder: Path) -> tuple[sqlite3.Connection, bool]:
         connection.close()
         raise
     return _connect(folder, "mode=ro&immutable=1"), True
+
+
+@contextmanager
+def cached(connection: sqlite3.Connection) -> Iterator[None]:
+    """Lend a reader the memory of a writer: every item is looked up in each index."""
+    (before,) = connection.execute("PRAGMA cache_size").fetchone()
+    connection.execute(f"PRAGMA cache_size = {CACHE}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA cache_size = {before}")
 
 
 def _error_code(error: sqlite3.Error) -> int:
