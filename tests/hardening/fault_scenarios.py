@@ -82,6 +82,34 @@ def _set_up_update(folder: Path) -> None:
     (folder / "pictures" / "004.png").write_bytes(encoded(picture(99), "PNG"))
 
 
+def _set_up_codes(folder: Path) -> None:
+    from softhash.data.shards.code_file import About, write_codes
+
+    for number in range(3):
+        codes = np.random.default_rng(number).integers(0, 256, (20, 2), np.uint8)
+        with write_codes(folder / f"{number}.parquet", 16) as writer:
+            names = [f"{code[0]:02x}/{number}-{i}" for i, code in enumerate(codes)]
+            writer.add(names, codes, [""] * len(names))
+            writer.finish(About(16, "a" * 64))
+
+
+def _import(folder: Path) -> None:
+    """Add codes as very many are added: names are sorted at the end."""
+    from softhash.index import _new_names
+
+    _new_names.FEW = 0
+    _command("index", "--codes", folder, "-o", folder / "index")
+
+
+def _look_import(folder: Path) -> Any:
+    from softhash.index import HammingIndex
+
+    items = _items(folder)
+    with HammingIndex.open(folder / "index") as index:
+        assert len(index.store.find_names([item[0] for item in items])) == len(items)
+    return [items, _names(folder)]
+
+
 def _look_index(folder: Path) -> Any:
     items = _items(folder)
     model = hashlib.sha256((folder / "index/model/model.onnx").read_bytes()).hexdigest()
@@ -245,6 +273,9 @@ SCENARIOS = {
         Scenario(
             "upload", lambda f: (_set_up_create(f), _quietly(_index, f)), _upload, _upload_again,
             _look_index, _acknowledged, _all_acknowledged,
+        ),
+        Scenario(
+            "import", _set_up_codes, _import, _import, _look_import, _items_if_any, _each_of
         ),
     )
 }  # fmt: skip

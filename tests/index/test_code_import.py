@@ -7,9 +7,17 @@ pytest.importorskip("pyarrow")
 
 from softhash.data.shards.code_file import About, write_codes
 from softhash.errors import InputError, ModelMismatchError, NoModelError
+from softhash.index import _new_names
 from softhash.index.code_import import SeenIds, check_alike, create_for_codes, import_codes
 
 ABOUT = About(16, "a" * 64)
+
+
+@pytest.fixture(autouse=True, params=["few", "many"])
+def ways(request, monkeypatch):
+    """Add items one by one, and as many are added."""
+    if request.param == "many":
+        monkeypatch.setattr(_new_names, "FEW", 0)
 
 
 def write(path, ids, seed=0, about=ABOUT):

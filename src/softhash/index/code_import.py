@@ -1,20 +1,26 @@
 """Files of codes, as `softhash encode` writes them of shards, added to an index one by one."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softhash.codes import Codes
 from softhash.data.names import clean_names, several
-from softhash.data.shards.code_file import About, read_about, read_codes
+from softhash.data.shards.code_file import About, count_codes, read_about, read_codes
 from softhash.errors import InputError, ModelMismatchError
+from softhash.index._new_names import all_differ, can_index_later
 from softhash.index.hamming_index import HammingIndex
 from softhash.index.items import Entry
 from softhash.index.registry import choose_store
 from softhash.index.store import Meta, Store
+
+Batch = tuple[list[str], Codes]
 
 MAX_SLOTS = 1 << 36  # ids beyond are hashes, of which no list of bits can be kept
 
@@ -90,19 +96,42 @@ def import_codes(
     """
     check_store(index.store, about)
     before, rows, seen = len(index), 0, SeenIds()
-    for done, path in enumerate(paths, start=1):
-        prefix = f"{path.stem}/" if with_shard else ""
-        for ids, codes in read_codes(path, about):
-            names = clean_names(f"{prefix}{id}" for id in ids)
-            _check_unique(names, path)
-            places = index.upsert_codes(codes, [Entry(name) for name in names])
-            if (again := seen.first_known(places)) is not None:
-                raise _twice(names[again], path, "and in a file before it")
-            rows += len(names)
-        if progress:
-            progress(done, len(paths))
+    batches = partial(_read_batches, about=about, with_shard=with_shard)
+    with _names_later(index.store, paths, batches) as all_new:
+        for done, path in enumerate(paths, start=1):
+            for names, codes in batches(path):
+                entries = [Entry(name) for name in names]
+                if all_new:
+                    index.add_codes(codes, entries)
+                elif (again := seen.first_known(index.upsert_codes(codes, entries))) is not None:
+                    raise _twice(names[again], path, "and in a file before it")
+                rows += len(names)
+            if progress:
+                progress(done, len(paths))
     added = len(index) - before
     return ImportSummary(added, rows - added, len(index))
+
+
+@contextmanager
+def _names_later(
+    store: Store, paths: Sequence[Path], batches: Callable[[Path], Iterator[Batch]]
+) -> Iterator[bool]:
+    """Have names sorted at the end, where all of them are new; return whether they are."""
+    every = (names for path in paths for names, _ in batches(path))
+    if can_index_later(store, sum(map(count_codes, paths))) and all_differ(every):
+        with store.names_later():
+            yield True
+    else:
+        yield False
+
+
+def _read_batches(path: Path, about: About, *, with_shard: bool) -> Iterator[Batch]:
+    """Read names and codes of items, some at a time."""
+    prefix = f"{path.stem}/" if with_shard else ""
+    for ids, codes in read_codes(path, about):
+        names = clean_names(f"{prefix}{id}" for id in ids)
+        _check_unique(names, path)
+        yield names, codes
 
 
 def _check_unique(names: list[str], path: Path) -> None:

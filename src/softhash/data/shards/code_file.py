@@ -157,6 +157,12 @@ def _checked(content: dict[str, Any], path: Path) -> About:
     return About(**content)
 
 
+def count_codes(path: Path) -> int:
+    """Return how many codes a file has."""
+    with _opened(path) as file:
+        return int(file.metadata.num_rows)
+
+
 def read_codes(path: Path, about: About) -> Iterator[tuple[list[str], Codes]]:
     """Read ids and codes, some rows at a time.
 

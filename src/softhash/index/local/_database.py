@@ -21,12 +21,14 @@ NOT_CREATED = (  # errors where a file beside the database cannot be
     sqlite3.SQLITE_IOERR_SHMSIZE,
     sqlite3.SQLITE_IOERR_SHMMAP,
 )
-CACHE = -131_072  # KiB for the writer: random file names touch pages all over the index of names
-WAL_PAGES = 16_384  # 64 MiB between checkpoints
+CACHE = -131_072  # KiB for writing and verifying: file names are all over the index of names
+PAGE = 4096  # bytes
+WAL_PAGES = 65_536  # 256 MiB between checkpoints; sorting names takes more, which is given back
 
-# A file name or label is text, or bytes where UTF-8 cannot represent it. `pending` lists items with
-# records in the .bin files that are older than their rows in `items` (no row: it was removed).
-# `blocks` has the sums of the .bin files, see `_sums`.
+# A file name or label is text, or bytes where UTF-8 cannot represent it; a SHA-256 is bytes, in
+# older rows text. `pending` lists items with records in the .bin files that are older than their
+# rows in `items` (no row: it was removed). `blocks` has the sums of the .bin files, see `_sums`. In
+# older indexes names are UNIQUE without an index `names`, and `content` has whole SHA-256.
 SCHEMA = """
 CREATE TABLE state (
     bits INTEGER NOT NULL, model TEXT NOT NULL, root NOT NULL, change INTEGER NOT NULL,
@@ -35,11 +37,12 @@ CREATE TABLE state (
     crc32 INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE items (
-    id INTEGER PRIMARY KEY, file_name NOT NULL UNIQUE, labels TEXT NOT NULL, size INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, file_name NOT NULL, labels TEXT NOT NULL, size INTEGER NOT NULL,
     modified INTEGER NOT NULL, sha256 TEXT NOT NULL, code BLOB NOT NULL, crc32 INTEGER NOT NULL,
     uploaded INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX content ON items (sha256) WHERE sha256 <> '';
+CREATE UNIQUE INDEX names ON items (file_name);
+CREATE INDEX content ON items (substr(sha256, 1, 8)) WHERE sha256 <> '';
 CREATE TABLE labels (
     number INTEGER PRIMARY KEY, name NOT NULL UNIQUE, crc32 INTEGER NOT NULL DEFAULT 0
 );
@@ -96,6 +99,7 @@ def connect_to_write(folder: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA cache_size = {CACHE}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
+        connection.execute(f"PRAGMA journal_size_limit = {2 * WAL_PAGES * PAGE}")
     except BaseException:
         connection.close()
         raise
@@ -122,6 +126,17 @@ def connect_to_read(folder: Path) -> tuple[sqlite3.Connection, bool]:
         connection.close()
         raise
     return _connect(folder, "mode=ro&immutable=1"), True
+
+
+@contextmanager
+def cached(connection: sqlite3.Connection) -> Iterator[None]:
+    """Lend a reader the memory of a writer: every item is looked up in each index."""
+    (before,) = connection.execute("PRAGMA cache_size").fetchone()
+    connection.execute(f"PRAGMA cache_size = {CACHE}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA cache_size = {before}")
 
 
 def _error_code(error: sqlite3.Error) -> int:

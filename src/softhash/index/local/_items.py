@@ -3,7 +3,14 @@
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from softhash.index.local._rows import Row, decode_text, encode_text, is_sound
+from softhash.index.local._rows import (
+    Row,
+    decode_content,
+    decode_text,
+    encode_content,
+    encode_text,
+    is_sound,
+)
 
 ASKED_AT_ONCE = 1000  # ids
 COLUMNS = {  # in the order of `Row`, by format version
@@ -18,6 +25,10 @@ REPLACE = (
     "UPDATE items SET file_name = ?, labels = ?, size = ?, modified = ?, sha256 = ?, "
     "uploaded = ?, code = ?, crc32 = ? WHERE id = ?"
 )
+_CONTENT = """
+    WHERE substr(sha256, 1, 8) IN (?1, ?2) AND sha256 IN (?3, ?4) AND sha256 <> ''
+    ORDER BY +id LIMIT 1
+"""  # bytes, or text as in older rows; an older index has whole values
 
 
 def fetch(connection: sqlite3.Connection, version: int, ids: Sequence[int]) -> dict[int, Row]:
@@ -96,9 +107,10 @@ def find_content(connection: sqlite3.Connection, version: int, sha256: str) -> i
         sha256: of the content, in hexadecimal.
 
     """
-    query = _select(version, "WHERE sha256 = ? AND sha256 <> '' ORDER BY id LIMIT 1")
-    for row in checked(connection.execute(query, (sha256,))):
-        if row[5] != sha256:
+    query = _select(version, _CONTENT)
+    kept = encode_content(sha256)
+    for row in checked(connection.execute(query, (kept[:8], sha256[:8], kept, sha256))):
+        if decode_content(row[5]) != sha256:
             raise sqlite3.DatabaseError(f"item {row[0]} is not in its place among the contents")
         return row[0]
     return None

@@ -1,14 +1,16 @@
 """An item as a row of items.sqlite, and back."""
 
 import json
+from contextlib import suppress
 from functools import lru_cache
 from zlib import crc32
 
 from softhash.index.items import Entry, Item
 
 Text = str | bytes
-Row = tuple[int, Text, str, int, int, str, int, bytes, int]  # as `Columns` of `_database` has them
+Row = tuple[int, Text, str, int, int, Text, int, bytes, int]  # as `Columns` of `_database` has them
 
+DIGITS = 64  # of a SHA-256 in hexadecimal
 MAX_SETS = 1 << 13  # of labels that are remembered; a client may send sets of 10 kB
 
 
@@ -30,6 +32,25 @@ def encode_text(text: str) -> Text:
 def decode_text(kept: Text) -> str:
     """Undo `encode_text`."""
     return kept if isinstance(kept, str) else kept.decode("utf-8", "surrogatepass")
+
+
+def encode_content(sha256: str) -> Text:
+    """Return half as many bytes as there are digits, or text where it is not 64 digits.
+
+    >>> len(encode_content("5e" * 32)), encode_content("")
+    (32, '')
+    """
+    if len(sha256) == DIGITS:
+        with suppress(ValueError):
+            kept = bytes.fromhex(sha256)
+            if kept.hex() == sha256:
+                return kept
+    return sha256
+
+
+def decode_content(kept: Text) -> str:
+    """Undo `encode_content`; older rows have text."""
+    return kept if isinstance(kept, str) else kept.hex()
 
 
 @lru_cache(maxsize=MAX_SETS)
@@ -57,12 +78,15 @@ def encode_row(id: int, entry: Entry, code: bytes) -> tuple[object, ...]:
     kept = encode_labels(labels)
     checksum = _checksum(id, name, kept, size, modified, sha256, uploaded, code)
     text = name if name.isascii() else encode_text(name)
-    return id, text, kept, size, modified, sha256, int(uploaded), code, checksum
+    content = encode_content(sha256)
+    return id, text, kept, size, modified, content, int(uploaded), code, checksum
 
 
 def decode_entry(row: Row) -> Entry:
     """Read the entry from the columns of `items`."""
-    return Entry(decode_text(row[1]), decode_labels(row[2]), *row[3:6], uploaded=bool(row[6]))
+    content = decode_content(row[5])
+    labels = decode_labels(row[2])
+    return Entry(decode_text(row[1]), labels, row[3], row[4], content, uploaded=bool(row[6]))
 
 
 def decode_item(row: Row) -> Item:
@@ -75,7 +99,8 @@ def is_sound(row: Row) -> bool:
     id, name, labels, size, modified, sha256, uploaded, code, checksum = row
     try:
         text = name if type(name) is str else decode_text(name)
-        found = _checksum(id, text, labels, size, modified, sha256, uploaded, code)
+        content = sha256 if type(sha256) is str else decode_content(sha256)
+        found = _checksum(id, text, labels, size, modified, content, uploaded, code)
     except (AttributeError, TypeError, ValueError):  # not even the types are right
         return False
     return found == checksum

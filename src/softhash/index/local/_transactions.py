@@ -20,7 +20,7 @@ from softhash.errors import InputError, UsageError
 from softhash.files import write_parts
 from softhash.hamming.words import Words, word_count
 from softhash.index.items import Entry, Item
-from softhash.index.local import _database, _layout, _recovery
+from softhash.index.local import _database, _layout, _names, _recovery
 from softhash.index.local._columns import Column, Ids, in_records, map_records, widened
 from softhash.index.local._forks import ForkAware
 from softhash.index.local._identity import Identity
@@ -47,6 +47,7 @@ class Session(ForkAware):
         self._code_words = word_count(row_bytes(bits))
         self._uncertain = False  # whether a commit failed, and may yet turn out to have happened
         self._widened = False  # whether there are two files of label records
+        self._names_later = False  # whether names are indexed when all items are added
         self._columns: tuple[Column, ...] = ()
         self.state: _database.State
         self.numbers: dict[str, int]
@@ -61,7 +62,7 @@ class Session(ForkAware):
                 _recovery.repair(folder, self.connection, self.state, self.numbers)
                 self._load()
                 self._open_columns()
-                self._apply_pending()
+                self._settle()
         except BaseException:
             self.close()
             raise
@@ -82,17 +83,34 @@ class Session(ForkAware):
         with self._lock, self._explained():
             self._check_ours()
             self._settle()
-            self.connection.execute("BEGIN IMMEDIATE")
-            try:
+            with self._committed():
                 yield self.connection
-                self._write_state()
-            except BaseException:
-                self._undo()
-                raise
-            self._commit()
             if self._applied != self.state.edits:
                 self._apply_pending()
             self._identity.check()  # what was written to a deleted file is not confirmed
+
+    @contextmanager
+    def _committed(self) -> Iterator[None]:
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._write_state()
+        except BaseException:
+            self._undo()
+            raise
+        self._commit()
+
+    @contextmanager
+    def names_later(self) -> Iterator[None]:
+        """Index names at the end; in between, whoever adds items answers for their names."""
+        with self.transaction() as connection:
+            self._names_later = _names.drop_index(connection)
+        try:
+            yield
+        finally:
+            self._names_later = False  # what failed leaves it to the next transaction
+        with self.transaction():
+            pass
 
     def _check_ours(self) -> None:
         """Raise unless this process may write, to the index that is in the folder now."""
@@ -196,6 +214,10 @@ class Session(ForkAware):
             self._uncertain = False
         if self._applied != self.state.edits:
             self._apply_pending()
+        if not self._names_later and not _names.are_indexed(self.connection):
+            _log.info("%s: sorting the names of %d items", self.folder, self.state.items)
+            with self._committed():
+                _names.create_index(self.connection)
 
     def _write_state(self) -> None:
         self.state = self.state._replace(change=self.state.change + 1)

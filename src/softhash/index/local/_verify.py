@@ -7,7 +7,7 @@ import numpy as np
 
 from softhash.errors import IndexDamagedError
 from softhash.index.local._columns import check_length
-from softhash.index.local._database import ITEMS
+from softhash.index.local._database import ITEMS, cached
 from softhash.index.local._expected import expected_records
 from softhash.index.local._items import span
 from softhash.index.local._layout import CODES, labels_file
@@ -58,7 +58,7 @@ def limit_lines(wrong: list[str]) -> list[str]:
 
 
 def _structure(folder: Path, reader: Reader) -> list[str]:
-    with reader.connection() as connection:
+    with reader.connection() as connection, cached(connection):
         found = connection.execute("PRAGMA integrity_check(20)").fetchall()
     return [f"{folder / ITEMS} is damaged: {line}" for (line,) in found if line != "ok"]
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,10 @@ class Writer:
                             f"{entry.file_name} is in the index already", "use upsert to replace it"
                         ) from None
                 raise sqlite3.DatabaseError(f"new items do not fit in: {error}") from error
+
+    def names_later(self) -> AbstractContextManager[None]:
+        """Index names at the end of what is done within; nothing for an index that has items."""
+        return nullcontext() if self._session.state.items else self._session.names_later()
 
     def upsert(self, codes: Codes, entries: Sequence[Entry]) -> list[int]:
         """Add items, or replace those whose file names are there."""

@@ -12,7 +12,7 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Self
@@ -145,6 +145,10 @@ class LocalStore:
         Within one call the last of several entries with one name counts.
         """
         return self._writing().upsert(codes, entries)
+
+    def names_later(self) -> AbstractContextManager[None]:
+        """Sort names once, when everything is added; see `softhash.index.code_import`."""
+        return self._writing().names_later()
 
     def revise(self, entries: Mapping[int, Entry]) -> None:
         """Replace entries by id: another name, other labels, another time; codes stay."""
