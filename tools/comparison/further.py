@@ -40,7 +40,8 @@ of a search behind it before this one began.
 CHOSEN = """\
 *Judged* is that mean on the part of the train set: of the common recipe, and of the best trial. The
 columns to the right are means over the queries of the split itself, common recipe (five seeds) and
-tuned.
+tuned. Where a method's best trial is the common recipe, both columns have the same settings and
+seeds. They differ by what a GPU does not repeat: it adds numbers up in any order.
 """
 FINE = """\
 The whole network is trained, at 227×227. One seed, so the test is over queries alone; fewer methods
