@@ -160,7 +160,7 @@ def test_scaled_decoding_keeps_twice_the_pixels(monkeypatch):
     monkeypatch.setattr(
         decoding,
         "resized",
-        lambda image, *a: decoded.append(image.size) or resized(image, *a),
+        lambda image, *a, **k: decoded.append(image.size) or resized(image, *a, **k),
     )
     for width, height, sides in [
         (4000, 3000, (500, 375)),

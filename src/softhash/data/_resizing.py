@@ -13,22 +13,28 @@ _COPY_BYTES = 8  # per pixel: four in the copy, and at most four in what its row
 
 
 def copy_bytes(image: Image.Image) -> int:
-    """Return what resizing takes beside the pixels of a picture, at most."""
+    """Return what resizing takes beside the pixels of a picture, at most; 0 where none is made.
+
+    The decoder of an AVIF may take all that there is, and keeps it.
+    """
     pixels = image.width * image.height
-    return _COPY_BYTES * pixels if pixels <= MAX_PIXELS else 0
+    return _COPY_BYTES * pixels if pixels <= MAX_PIXELS and image.format != "AVIF" else 0
 
 
-def resized(image: Image.Image, size: tuple[int, int], box: Box | None) -> Image.Image:
+def resized(
+    image: Image.Image, size: tuple[int, int], box: Box | None, *, may_copy: bool = True
+) -> Image.Image:
     """Resize a picture, or a part of it, by bicubic interpolation.
 
     Args:
         image: decoded.
         size: (width, height) to resize to.
         box: the part that is resized, all by default.
+        may_copy: whether there is memory for a copy.
 
     """
     part = box or (0.0, 0.0, float(image.width), float(image.height))
-    if not _is_exact(image, size, part):
+    if not (may_copy and _is_exact(image, size, part)):
         return image.resize(size, Image.Resampling.BICUBIC, part, reducing_gap=REDUCING_GAP)
     from softhash.data._bicubic import resize_bicubic
 

@@ -132,12 +132,13 @@ def _upright(
     """Convert, resize to a target of (width, height), and turn."""
     needed = decoder_bytes(image, scans)
     box = _draft(image, target) if target and draft else None
-    with budget.taken(needed + pixel_bytes(image) + (copy_bytes(image) if target else 0)):
+    copied = copy_bytes(image) if target else 0
+    with budget.taken(needed + pixel_bytes(image) + copied):
         orientation = _orientation(image)
         lying = target[::-1] if target and orientation in _SIDEWAYS else target
         picture = rgb_or_grey(image)
         if lying and picture.size != lying:
-            picture = resized(picture, lying, box)
+            picture = resized(picture, lying, box, may_copy=copied > 0)
         if orientation in _UPRIGHT:
             picture = picture.transpose(_UPRIGHT[orientation])
         return picture if picture.mode == "RGB" else picture.convert("RGB")
