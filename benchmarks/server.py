@@ -86,10 +86,11 @@ def _serving(place: Path) -> Iterator[str]:
     try:
         if process.stderr is None:
             raise RuntimeError("the server has no output")
-        found = re.search(r"http://\S+", process.stderr.readline())
-        if found is None:
+        found = (re.search(r"http://\S+", line) for line in process.stderr)
+        address = next(filter(None, found), None)  # kernels may be compiled first, which is said
+        if address is None:
             raise RuntimeError("the server did not start")
-        yield found[0]
+        yield address[0]
     finally:
         process.terminate()
         process.wait()
