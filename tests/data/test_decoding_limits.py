@@ -22,6 +22,8 @@ from hostile_pictures import (
     webp_canvas,
     with_segments,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 from softhash.data import _colours, _decoding_memory, _file_headers
@@ -78,6 +80,15 @@ def test_open_image_counts_scans_behind_bytes_that_have_no_length(hidden, monkey
     start, end = data.rindex(b"\xff\xda"), data.rindex(b"\xff\xd9")
     with pytest.raises(ImageError, match="more than 20 scans"):
         open_image(data[:end] + (hidden + data[start:end]) * 30 + data[end:])
+
+
+@given(st.lists(st.sampled_from([b"\xff", b"\xda", b"\xff\xda", b"\x00"]), max_size=40), st.data())
+def test_starts_of_scans_are_counted_wherever_a_block_ends(pieces, data):
+    content, at = b"".join(pieces), data.draw(st.integers(0, 3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_file_headers, "_BLOCK", data.draw(st.integers(1, 9)))
+        found = _file_headers._occurrences(io.BytesIO(content), at, b"\xff\xda")
+    assert found == content[at:].count(b"\xff\xda")
 
 
 def test_open_image_refuses_files_over_the_limit(monkeypatch):
