@@ -88,7 +88,8 @@ def test_a_link_to_a_code_has_no_limit_of_sureness(visitor, index):
     page = visitor.open(f"#/search?code={code}&sure=90")
     assert visitor.hits() == in_order(index.search(code=code, k=40))
     expect(page.locator("#sure")).to_be_hidden()
-    expect(page.locator(".active")).to_be_hidden()
+    expect(page.locator(".active")).to_contain_text("give the picture itself")
+    expect(page.locator(".filters > summary")).to_have_text("Filters")
 
 
 def test_more_of_one_word_and_less_of_another_move_hits(visitor, index):

@@ -10,13 +10,17 @@ export function activeFilters(bits) {
   const text = element("span");
   const clear = button("Clear filters", () => go({ ...now(), ...OPEN }), "plain");
   const node = element("p", { class: "active", hidden: true }, text, clear);
-  const set = (state, kept) => {
+  // `kept`: for another picture than before; `sure`: whether it is known how sure hits are.
+  const set = (state, kept, sure = true) => {
     const parts = inWords(state);
     if (state.radius !== null) parts.push(limitWords(state.radius, bits));
-    if (state.sure !== null) parts.push(limitText(state.sure));
+    const limit = state.sure === null ? null : limitText(state.sure);
+    if (limit && sure) parts.push(limit);
     const intro = kept ? "Your filters still apply" : "Only pictures";
-    text.textContent = `${intro}: ${parts.join(" · ")}`;
-    node.hidden = !parts.length;
+    const lost = limit && !sure ? [`To ask for ${limit}, give the picture itself.`] : [];
+    const said = parts.length ? [`${intro}: ${parts.join(" · ")}${lost.length ? "." : ""}`] : [];
+    text.textContent = [...said, ...lost].join(" ");
+    node.hidden = !text.textContent;
   };
   return { node, set };
 }

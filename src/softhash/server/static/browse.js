@@ -17,7 +17,7 @@ const PAGE = 48;
 const MOST = 480;
 const AHEAD = "800px"; // below the screen, where the next page is fetched
 
-export function mount(main, { index, say, work, view }) {
+export function mount(main, { index, say, more: workIfIdle, view }) {
   const change = (part, replace = false) => go({ ...now(), ...part }, { replace });
   const chips = labelChips(index, (part) => change(part));
   const photos = photoFilters(change, { outermost: true });
@@ -34,6 +34,7 @@ export function mount(main, { index, say, work, view }) {
     labelled ? [element("h2", {}, "Labels"), chips.node] : []);
   let next = null;
   let items = [];
+  let of = null; // the state that they are of; a newer one may have failed
 
   main.replaceChildren(element("section", { class: "browse" },
     element("div", { class: "head" }, element("h1", {}, "Browse"), summary, selectButton()),
@@ -56,20 +57,27 @@ export function mount(main, { index, say, work, view }) {
     if (next !== null) seen.observe(more);
   }
 
-  const page = () => work(async (signal) => {
+  const page = () => workIfIdle(async (signal) => {
     seen.unobserve(more);
-    add(await fetchItems(now(), next, PAGE, signal));
+    add(await fetchItems(of, next, PAGE, signal));
   }, page);
 
   return async (state, signal) => {
     seen.unobserve(more);
     chips.set(state);
-    active.set(state, false);
-    const limit = Math.min(MOST, Math.max(PAGE, visit().shown));
     photos.set(state);
+    const { shown } = visit(); // as many as there were, when one comes back to a long list
     const [answer, dated] = await Promise.all([
-      fetchItems(state, null, limit, signal), photos.offer(),
+      fetchItems(state, null, Math.min(MOST, Math.max(PAGE, shown)), signal),
+      photos.offer().catch(() => false), // without them one can browse all the same
     ]);
+    while (answer.next !== null && answer.items.length < shown) {
+      const further = await fetchItems(state, answer.next, MOST, signal);
+      answer.items.push(...further.items);
+      answer.next = further.next;
+    }
+    of = state;
+    active.set(state, false);
     panel.hidden = !labelled && !dated;
     list.replaceChildren();
     items = [];

@@ -57,8 +57,8 @@ function rescoreBox(changed) {
 export const hasLabels = ({ labels, likely = {} }) =>
   Object.keys(labels).length + Object.keys(likely).length > 0;
 
-const countActive = (state) => state.labels.length + state.without.length
-  + [state.radius !== null, state.sure !== null, state.where, state.given, state.folder !== null,
+const countActive = (state, offered) => state.labels.length + state.without.length
+  + [state.radius !== null, offered.sure && state.sure !== null, state.where, state.given, state.folder !== null,
     state.from || state.to, state.camera].filter(Boolean).length;
 
 // `changed(part, replace)`: part of a state; a slider's steps replace one another in the history.
@@ -75,7 +75,7 @@ export function filters(index, changed) {
     hasLabels(index) ? [element("h2", {}, "Labels"), labels.node] : []);
   // `offered`: which of `alike`, `sure` and `finer` mean something for this search.
   const set = (state, offered) => {
-    const active = countActive(state);
+    const active = countActive(state, offered);
     summary.textContent = active ? `Filters (${active})` : "Filters";
     radius.set(state, offered.alike);
     sure.set(state, offered.sure);

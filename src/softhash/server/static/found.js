@@ -16,7 +16,7 @@ import { tuned, tuning } from "./tuning.js";
 import { asksForFacts, asksForLabels } from "./wanted.js";
 import { hasWords, notKnown, unknownWord, wordBox } from "./wordbox.js";
 
-const MOST = 480; // how many are fetched at once when one comes back to a long list
+const MOST = 960; // how many are fetched at once when one comes back to a long list
 
 // The query's own file is the first hit, wherever the ranking has it.
 function ownFirst(hits, own, state, { code }, bits) {
@@ -53,6 +53,7 @@ export function foundPart(context) {
   const summary = element("p", { class: "summary" });
   const none = element("div");
   let hits = [];
+  let of = null; // the state that they are of; a newer one may have failed
   let asked = null;
 
   const node = element("section", { class: "found", hidden: true },
@@ -67,6 +68,8 @@ export function foundPart(context) {
 
   function show({ answer, found, ended }, state, cards) {
     hits = found;
+    of = state;
+    narrowed(state);
     const given = state.words ? undefined : context.upload(answer.query.code);
     const wanted = state.words ? [] : given?.labels ?? answer.query.labels ?? [];
     grid.show(ownFirst(hits, given?.own, state, answer.query, index.bits), {
@@ -80,21 +83,29 @@ export function foundPart(context) {
     visit().shown = hits.length;
   }
 
+  // What narrows the hits that are shown.
+  function narrowed(state) {
+    const kept = state.code !== null && context.keptFor === state.code;
+    active.set(state, kept, offers(state, context).sure);
+    chosen.set(state, !state.words);
+  }
+
   function tell(state, { query: { words = [] } }) {
     const shown = count(hits.length, "picture", "pictures");
     const best = state.words || state.more.length + state.less.length;
     heading.textContent = state.words ? `Pictures of ${words.join(", ")}` : "Similar pictures";
     const order = hits.length > 1 ? `, the ${best ? "best" : "most alike"} first` : "";
     summary.textContent = hits.length ? `${shown}${order}` : "";
-    const narrowed = active.node.hidden ? "" : ", filters apply";
-    say(hits.length ? `${shown} found${narrowed}` : "Nothing found");
+    const filtered = active.node.hidden ? "" : ", filters apply";
+    say(hits.length ? `${shown} found${filtered}` : "Nothing found");
   }
 
   // A word that is not known is no failure: there is something to do about it.
-  function refuse(problem) {
+  function refuse(problem, state) {
     const word = unknownWord(problem);
     if (word === null) throw problem;
     hits = [];
+    narrowed(state);
     grid.show([], {});
     more.hidden = true;
     heading.textContent = "A word is not known";
@@ -104,9 +115,9 @@ export function foundPart(context) {
   }
 
   async function page() {
-    const state = now();
+    const state = of;
     const cards = grid.list.querySelectorAll(".card:not([hidden])").length + PAGE;
-    await context.work(async (signal) => {
+    await context.more(async (signal) => {
       show(await fill(state, context, { found: hits, cards }, signal), state, cards);
     }, page);
   }
@@ -117,9 +128,6 @@ export function foundPart(context) {
     likely.set(state);
     narrow.set(state, offered);
     narrow.offer().catch(() => {}); // without them one can search all the same
-    active.set(offered.sure ? state : { ...state, sure: null },
-      state.code !== null && context.keptFor === state.code);
-    chosen.set(state, !state.words);
     tune.node.hidden = technical.node.hidden = Boolean(state.words);
     node.dataset.by = state.words ? "words" : "picture";
   }
@@ -129,7 +137,7 @@ export function foundPart(context) {
     const first = Math.min(MOST, Math.max(PAGE, visit().shown));
     const who = state.words || (state.id ?? state.code);
     const [filled, item] = await Promise.all([
-      fill(state, context, { first }, signal).catch((problem) => refuse(problem)),
+      fill(state, context, { first }, signal).catch((problem) => refuse(problem, state)),
       state.id !== null ? api.item(state.id, signal) : null,
     ]);
     const given = context.upload(state.code);

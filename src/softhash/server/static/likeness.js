@@ -3,7 +3,9 @@
 import { bitsOf, codeStrip, element, unseen } from "./parts.js";
 import { sureWords } from "./sure.js";
 
-const WORDS = [[1 / 8, "very alike"], [1 / 4, "alike"], [1, "less alike"]]; // by share of the bits
+const WORDS = [ // by share of the bits; half of them differ by chance
+  [1 / 8, "very alike"], [1 / 4, "alike"], [3 / 8, "somewhat alike"], [1, "less alike"],
+];
 
 const word = (distance, bits) => WORDS.find(([share]) => distance <= share * bits)[1];
 

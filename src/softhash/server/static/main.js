@@ -8,7 +8,7 @@ import * as quality from "./quality.js";
 import { contentOf, scaledDown } from "./scaling.js";
 import * as search from "./search.js";
 import { bar } from "./selection.js";
-import { go, NOTHING, now, OPEN, visit, watch } from "./state.js";
+import { go, NOTHING, now, OPEN, quietly, setFailed, visit, watch } from "./state.js";
 import { isPicture, listen, remember, uploaded } from "./uploads.js";
 import { viewer } from "./viewer.js";
 import { inWords } from "./wanted.js";
@@ -31,6 +31,7 @@ function fail(problem, again) {
 }
 
 // Run a task whose requests end when a newer one begins; errors show, and what was there stays.
+// Return whether it came to its end.
 async function work(task, again) {
   running?.abort();
   const mine = new AbortController();
@@ -40,21 +41,28 @@ async function work(task, again) {
   try {
     await task(mine.signal);
     if (running === mine) at("notice").hidden = true;
+    return true;
   } catch (problem) {
     if (running === mine && problem.name !== "AbortError") fail(problem, again);
+    return false;
   } finally {
     clearTimeout(sign);
     if (running === mine) {
+      running = null;
       at("progress").hidden = true;
       at("main").removeAttribute("aria-busy");
     }
   }
 }
 
+// Further pictures of a list wait for nothing: while something else is asked for, they do not count.
+const workIfIdle = async (task, again) => (running === null ? work(task, again) : false);
+
 async function take(file, context) {
+  document.querySelector("dialog[open]")?.close(); // what comes is behind it
   if (!isPicture(file)) {
     const title = `${file.name || "This"} is not a picture`;
-    fail({ title, hint: "Give a JPEG, PNG or WebP file." });
+    fail({ title, hint: "Give a photograph, such as a JPEG, PNG, WebP or HEIC file." });
     return;
   }
   say("Reading the picture");
@@ -80,12 +88,19 @@ function follow(context) {
   let shown = null;
   let update = null;
 
-  const show = (state, back) => work(async (signal) => {
+  const show = async (state, back) => {
+    const address = location.hash;
+    const done = await work((signal) => change(state, back, signal), () => show(state, back));
+    if (location.hash === address) setFailed(!done);
+  };
+
+  async function change(state, back, signal) {
     const { y } = visit();
     const { view } = state;
+    const focused = at("main").contains(document.activeElement);
     mark(view);
     if (shown !== view) {
-      at("main").replaceChildren();
+      quietly(() => at("main").replaceChildren());
       update = VIEWS[view].mount(at("main"), context);
       shown = view;
     }
@@ -95,9 +110,11 @@ function follow(context) {
     document.title = `${title} · softhash`;
     if (back) scrollTo(0, y);
     else if (!same) scrollTo(0, 0);
-    if (context.moved && !same) at("main").focus({ preventScroll: true });
+    const { body, activeElement } = document;
+    const lost = focused && (activeElement === body || !activeElement.checkVisibility());
+    if (context.moved && (!same || lost)) at("main").focus({ preventScroll: true });
     context.moved = true;
-  }, () => show(state, back));
+  }
 
   context.refresh = (state) => {
     shown = null; // a picture of a code that is shown already may have come
@@ -122,9 +139,12 @@ async function begin() {
   if (!index) return;
   at("facts").textContent = count(index.items, "picture", "pictures");
   const large = viewer();
-  document.body.append(bar, large.node);
+  at("main").before(bar); // so that the keyboard comes to it before all pictures
+  document.body.append(large.node);
   const pick = () => at("picture").click();
-  const context = { index, say, work, pick, upload: uploaded, view: large.view, keptFor: null };
+  const context = {
+    index, say, pick, more: workIfIdle, upload: uploaded, view: large.view, keptFor: null,
+  };
   listen(at("picture"), at("drop"), (file) => take(file, context));
   follow(context);
 }

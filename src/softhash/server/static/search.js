@@ -10,10 +10,12 @@ export function mount(main, context) {
   return async (state, signal) => {
     const pictured = state.id !== null || state.code !== null;
     const asks = pictured || Boolean(state.words);
-    if (asks) await found.update(state, signal);
-    else await start.update(signal);
-    start.node.hidden = asks;
-    found.node.hidden = !asks;
+    try {
+      await (asks ? found.update(state, signal) : start.update(signal));
+    } finally { // where it fails, too: else there is nothing to see
+      start.node.hidden = asks;
+      found.node.hidden = !asks;
+    }
     return pictured ? "Similar pictures" : asks ? state.words : "Search";
   };
 }

@@ -18,9 +18,7 @@ const MOST = 500; // files that the server packs into one zip
 const LONGEST = 8000; // characters of an address
 const zip = element("a", { class: "button", download: "pictures.zip" }, "Download zip");
 zip.addEventListener("click", (event) => {
-  if (zip.hasAttribute("href")) return;
-  event.preventDefault();
-  said.textContent = chosen.size ? `Too many for one zip: select fewer than ${chosen.size}` : "";
+  if (!zip.hasAttribute("href")) event.preventDefault();
 });
 
 function offerZip() {
@@ -30,6 +28,7 @@ function offerZip() {
   if (fits) zip.href = href;
   else zip.removeAttribute("href");
   zip.setAttribute("aria-disabled", String(!fits));
+  return href === null || fits || !chosen.size;
 }
 
 const region = { class: "selection", "aria-label": "Selection", hidden: true };
@@ -56,9 +55,9 @@ function follow() {
   for (const box of document.querySelectorAll(".pick input")) {
     box.checked = chosen.has(Number(box.dataset.id));
   }
-  said.textContent = `${count(chosen.size, "picture", "pictures")} selected`;
   copy.disabled = !chosen.size;
-  offerZip();
+  const most = offerZip() ? "" : `; too many for one zip, which takes up to ${MOST}`;
+  said.textContent = `${count(chosen.size, "picture", "pictures")} selected${most}`;
 }
 
 // Begin to select, or end it; what was chosen is forgotten then.

@@ -96,6 +96,19 @@ export function visit() {
 
 let follow = () => {};
 let here = location.hash;
+let held = false; // while a view is taken away: fields that lose the focus change nothing then
+let failed = false; // whether what the address asks for is not there, so that asking again counts
+
+export function quietly(change) {
+  held = true;
+  try {
+    change();
+  } finally {
+    held = false;
+  }
+}
+
+export const setFailed = (is) => { failed = is; };
 
 // Call `changed(state, back)` now and whenever the address changes.
 export function watch(changed) {
@@ -109,7 +122,7 @@ export function watch(changed) {
     if (location.hash === here) visit().y = scrollY;
   }, { passive: true });
   addEventListener("popstate", () => {
-    if (location.hash === here) return;
+    if (location.hash === here && !failed) return;
     const back = history.state !== null; // a followed link makes an entry without a state
     if (!back) history.replaceState({}, "");
     follow(back);
@@ -120,8 +133,10 @@ export function watch(changed) {
 
 // Go to a state, and return whether it was another one.
 export function go(state, { replace = false } = {}) {
-  if (link(state) === location.hash) return false;
-  history[replace ? "replaceState" : "pushState"]({}, "", link(state));
+  if (held || (link(state) === location.hash && !failed)) return false;
+  if (link(state) !== location.hash) {
+    history[replace ? "replaceState" : "pushState"]({}, "", link(state));
+  }
   follow(false);
   return true;
 }

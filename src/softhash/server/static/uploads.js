@@ -46,7 +46,7 @@ export function listen(input, overlay, take) {
     if (!carries(event)) return;
     event.preventDefault();
     cover(null);
-    const [file] = event.dataTransfer.files;
-    if (file) take(file);
+    const files = [...event.dataTransfer.files];
+    if (files.length) take(files.find(isPicture) ?? files[0]);
   });
 }

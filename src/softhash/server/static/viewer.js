@@ -68,9 +68,11 @@ export function viewer() {
 
   async function step(by) {
     const to = place() + by;
-    if (to >= source.items().length && by > 0) await source.more?.();
+    const fetched = to >= source.items().length ? source.more?.() ?? null : null;
+    await fetched;
     const next = source.items()[to];
     if (next && dialog.open) show(next);
+    else if (fetched !== null) status.textContent = "No further picture came: try again";
   }
 
   dialog.addEventListener("keydown", (event) => {

@@ -42,7 +42,7 @@ export function examples({ items, labels, likely }) {
     element("a", { class: "chip", href: link({ words: word }) }, word)));
 }
 
-const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
 // What a problem says of a word that is not known; null for other problems.
 export function unknownWord({ status, detail = "", hint = "" }) {
@@ -54,7 +54,8 @@ export function unknownWord({ status, detail = "", hint = "" }) {
 
 // The state with another word in its place, wherever it was.
 function instead(state, word, other) {
-  const swap = (text) => text.replace(new RegExp(escaped(word), "i"), () => other);
+  const whole = new RegExp(`(?<![\\p{L}\\p{N}])${escaped(word)}(?![\\p{L}\\p{N}])`, "iu");
+  const swap = (text) => text.replace(whole, () => other);
   const [more, less] = [state.more.map(swap), state.less.map(swap)];
   return { ...state, words: swap(state.words), more, less };
 }
