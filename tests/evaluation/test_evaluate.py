@@ -127,3 +127,11 @@ def test_wrong_input_is_named():
         evaluate_codes(*SIDES, bits=24)
     with pytest.raises(InputError, match="nothing to rank"):
         evaluate_codes(query_codes, codes[:0], query_labels, labels[:0], bits=12)
+
+
+def test_codes_of_more_bits_than_are_claimed_are_refused():
+    codes = np.full((4, 2), 255, np.uint8)
+    labels = np.ones((4, 1), np.uint8)
+    for wrong in ((codes, codes & np.array([255, 128], np.uint8)), (codes & 128, codes)):
+        with pytest.raises(InputError, match="codes have"):
+            evaluate_codes(*wrong, labels, labels, bits=9)

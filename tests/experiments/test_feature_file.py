@@ -7,7 +7,8 @@ import pytest
 from made_inputs import made_inputs
 
 from softhash.errors import AlreadyExistsError, InputError, UsageError
-from softhash.experiments.feature_file import load_features, save_features
+from softhash.experiments.feature_file import describe_network, load_features, save_features
+from softhash.experiments.inputs import shared_key
 from softhash.training.recipe import Recipe
 
 
@@ -111,3 +112,18 @@ def test_a_file_that_cannot_be_read_is_refused(file, tmp_path):
     for name, message in wrong.items():
         with pytest.raises(InputError, match=message):
             load_features(tmp_path / f"{name}.npz")
+
+
+def test_a_file_may_have_more_classes_than_codes_have_bits(tmp_path):
+    inputs = made_inputs(classes=1100)
+    save_features(inputs, Recipe(), tmp_path / "many.npz")
+    assert load_features(tmp_path / "many.npz").inputs.labels.equal(inputs.labels)
+
+
+def test_features_of_drawn_weights_are_of_one_seed():
+    alike = [describe_network(Recipe(weights="random", seed=seed)) for seed in (0, 1)]
+    assert alike[0] != alike[1]
+    assert shared_key(Recipe(weights="random", seed=0)) != shared_key(
+        Recipe(weights="random", seed=1)
+    )
+    assert shared_key(Recipe(seed=0)) == shared_key(Recipe(seed=1))

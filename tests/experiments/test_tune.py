@@ -117,3 +117,45 @@ def test_curves_are_kept_for_the_first_seed_of_a_length_alone(tmp_path):
 def test_no_trials_are_refused():
     with pytest.raises(UsageError, match="0 trials are none"):
         draw_trials(Recipe(method="idhn"), classes=5, count=0)
+
+
+def test_trials_of_another_split_do_not_choose(tmp_path):
+    first = bench_run(tmp_path)
+    first.tune(expand_variants(CONTENT), 3)
+    inputs = made_inputs(pictures=120, seed=1)
+    saved = SavedFeatures(inputs, describe_network(Recipe()))
+    for place in (tmp_path, tmp_path / "alone"):
+        BenchRun(place, inputs.split, Options(device="cpu"), saved=saved).tune(
+            expand_variants(CONTENT), 3
+        )
+    chosen, alone = (
+        [
+            row["recipe"]
+            for row in read_results(place)
+            if row["contract"]["split"] == inputs.split.sha256
+        ]
+        for place in (tmp_path, tmp_path / "alone")
+    )
+    assert len(chosen) == 4
+    assert chosen == alone
+
+
+def test_the_number_of_parts_may_change(tmp_path):
+    assert bench_run(tmp_path).tune(expand_variants(CONTENT), 2) == []
+    for number in (1, 2):
+        assert bench_run(tmp_path, part=(number, 2)).tune(expand_variants(CONTENT), 2) == []
+    assert len(read_results(tmp_path / "trials")) == 4
+
+
+def test_every_recipe_of_a_grid_is_tuned_once(tmp_path):
+    grid = {"method": ["idhn"], "bits": [8], "seed": [0], "standardise": [True, False]}
+    run = bench_run(tmp_path)
+    assert run.tune(expand_variants({**CONTENT, "grid": grid}), 2) == []
+    assert len(read_results(tmp_path / "trials")) == 4
+    assert sorted(row["recipe"]["standardise"] for row in read_results(tmp_path)) == [False, True]
+
+
+def test_variants_are_not_tuned(tmp_path):
+    content = {**CONTENT, "variants": {"linear": {"hidden": 0}}}
+    with pytest.raises(UsageError, match="the variant 'linear' cannot be tuned"):
+        bench_run(tmp_path).tune(expand_variants(content), 2)

@@ -107,3 +107,14 @@ def test_what_cannot_be_estimated_is_named(labelled, settings, message):
     labels[:labelled] = 1
     with pytest.raises(UsageError, match=message):
         check_estimable(labels, Recipe.with_defaults(**settings))
+
+
+def test_queries_are_drawn_from_all_of_a_large_collection(monkeypatch):
+    monkeypatch.setattr(cross_validation, "MAX_QUERIES", 40)
+    features, labels = material(n=900)
+    for query, database in deal_folds(features, labels, seed=0):
+        assert len(query) == 40
+        assert (np.diff(query) > 0).all()
+        assert not np.isin(query, database).any()
+        assert query.min() < 200
+        assert query.max() > 700

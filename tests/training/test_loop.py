@@ -187,9 +187,27 @@ def test_average_is_the_running_mean_and_swaps():
             layer.weight.fill_(value)
         average.update()
     average.swap()
-    assert layer.weight.item() == 5.0  # ((0 + 4)/2 + 8)/2
+    assert layer.weight.item() == pytest.approx(6.0)  # 3/4 of the way to 4, then 3/5 of it to 8
     average.swap()
     assert layer.weight.item() == 8.0
+
+
+@pytest.mark.parametrize(("steps", "decay"), [(40, 0.998), (2000, 0.9)])
+def test_average_forgets_where_a_run_started_and_reaches_back_as_its_decay_says(steps, decay):
+    layer = nn.Linear(1, 1, bias=False)
+
+    def mean_of(start, values):
+        with torch.no_grad():
+            layer.weight.fill_(start)
+            average = Average(layer, decay)
+            for value in values:
+                layer.weight.fill_(value)
+                average.update()
+        return average.state()[0].item()
+
+    assert mean_of(1.0, [0.0] * steps) < 1e-3
+    age = steps - 1 - mean_of(0.0, range(steps))
+    assert age == pytest.approx(min(steps / 4, decay / (1 - decay)), rel=0.1)
 
 
 def test_augmentation_keeps_shape_and_range_and_changes_pixels():

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from softhash.data.splits.split import Split
 
 
-def _is_binary(labels: NDArray[Any]) -> bool:
+def is_binary(labels: NDArray[Any]) -> bool:
+    """Return whether a label matrix has no other values than 0 and 1."""
+    if not labels.size:
+        return True
     if labels.dtype == np.uint8:  # as readers make them: without copies of what may be large
         return bool(labels.max() <= 1)
     return bool(((labels == 0) | (labels == 1)).all())
@@ -68,7 +71,7 @@ class ImageSet:
                 f"labels have the shape {labels.shape}, but {expected[0]} file names and "
                 f"{expected[1]} classes need {expected}"
             )
-        if labels.size and not _is_binary(labels):
+        if not is_binary(labels):
             raise InputError("labels have other values than 0 and 1", "give a multi-hot matrix")
         if not all(map(is_text, self.classes)):
             wrong = [ascii(name[:80]) for name in self.classes if not is_text(name)]

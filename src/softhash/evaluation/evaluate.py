@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softhash import hamming
-from softhash.codes import check_first_bits, first_bits, pack, row_bytes
+from softhash.codes import check_first_bits, check_packed, first_bits, pack, row_bytes
 from softhash.errors import InputError, UsageError
 from softhash.evaluation.code_statistics import describe_codes
 from softhash.evaluation.extremes import read_ties
@@ -80,7 +80,8 @@ def evaluate_codes(
 
     """
     hamming.check_rows(query_codes, database_codes, query_labels, database_labels)
-    _check_bits(query_codes, bits)
+    for name, codes in (("query codes", query_codes), ("database codes", database_codes)):
+        _check_bits(codes, bits, name)
     check_radii(radii)
 
     def rank(positions: Positions, deepest: int) -> Ranked:
@@ -272,8 +273,10 @@ def name_origin(report: Report, whole: int) -> Report:
     return replace(report, contract={**report.contract, "first_of": whole})
 
 
-def _check_bits(codes: hamming.Array, bits: int) -> None:
-    if codes.shape[1] != row_bytes(bits):
+def _check_bits(codes: hamming.Array, bits: int, name: str) -> None:
+    if isinstance(codes, np.ndarray):
+        check_packed(codes, bits, name)
+    elif codes.shape[1] != row_bytes(bits):
         raise InputError(
             f"codes have {codes.shape[1]} bytes per row, but {bits} bits need {row_bytes(bits)}"
         )

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from softhash.data.splits.split import Split
+from softhash.errors import UsageError
 from softhash.experiments.cells import RowOptions
 from softhash.experiments.feature_file import SavedFeatures
 from softhash.experiments.grid import run_grid
@@ -72,15 +73,24 @@ class BenchRun:
             cells: of the grid; shallow methods and references are left out.
             count: trials of each method and length.
 
+        Raises:
+            UsageError: the grid has variants.
+
         """
+        if named := next((name for _, name in cells if name), ""):
+            raise UsageError(
+                f"the variant '{named}' cannot be tuned: trials change the same keys",
+                "leave out [variants], or make it a grid of its own",
+            )
         recipes, classes = [recipe for recipe, _ in cells], len(self.split.images.classes)
         number, parts = self.part
         own = tunable(recipes)[number - 1 :: parts]
         trials = [trial for recipe in own for trial in draw_trials(recipe, classes, count)]
+        judged_on = validation_split(self.split)
         saved = self.saved and replace(self.saved, inputs=validation_inputs(self.saved.inputs))
         failed = run_grid(
             trials,
-            validation_split(self.split),
+            judged_on,
             self._file(self.folder / TRIALS),
             self.options,
             variants=[f"trial of {count}"] * len(trials),
@@ -88,7 +98,9 @@ class BenchRun:
             on_cell=self.on_cell,
             wanted=RowOptions(curves=False, command=self.command),
         )
-        rows = read_rows(self._file(self.folder / TRIALS))
+        files = sorted((self.folder / TRIALS).glob("*.jsonl"))  # other parts may have had a share
+        every = [row for file in files for row in read_rows(file)]
+        rows = [row for row in every if row["contract"]["split"] == judged_on.sha256]
         best = choose_tuned(own, recipes, classes, count, rows)
         first = min((recipe.seed for recipe in recipes), default=0)
         return failed + self._run([(recipe, TUNED) for recipe in best], first)

@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from softhash.codes import row_bytes
 from softhash.data.image_set import ImageSet
 from softhash.data.splits.split import ROLES, Split
 from softhash.errors import InputError, SofthashError, UsageError
@@ -64,7 +63,8 @@ def describe_network(recipe: Recipe) -> dict[str, Any]:
             f"{recipe.method} is to be fine-tuned, which needs pictures instead of features",
             'give --data alone, or a recipe with mode = "frozen"',
         )
-    return {key: getattr(recipe, key) for key in ("backbone", "weights", "size")}
+    found = {key: getattr(recipe, key) for key in ("backbone", "weights", "size")}
+    return found if recipe.weights == "default" else {**found, "seed": recipe.seed}
 
 
 def save_features(inputs: GridInputs, recipe: Recipe, path: Path, *, force: bool = False) -> None:
@@ -162,7 +162,7 @@ def _split(facts: dict[str, Any], arrays: Arrays) -> Split:
     names, classes = tuple(facts["file_names"]), tuple(facts["classes"])
     if not all(isinstance(text, str) for text in (*names, *classes)):
         raise ValueError("its file names are not text")
-    if arrays["labels"].shape != (len(names), row_bytes(len(classes))):
+    if arrays["labels"].shape != (len(names), -(-len(classes) // 8)):
         raise ValueError(f"its labels do not fit {len(classes):,} classes")
     labels = np.unpackbits(arrays["labels"], axis=1, count=len(classes))
     origin, drawn = facts["collection"], facts["split"]

@@ -103,8 +103,13 @@ def arrange_inputs(inputs: Inputs, rows: Positions, split: Split) -> GridInputs:
 
 
 def shared_key(recipe: Recipe) -> tuple[Any, ...]:
-    """Return what a cell's inputs depend on: cells with equal keys share them."""
-    return recipe.mode, recipe.backbone, recipe.weights, recipe.size
+    """Return what a cell's inputs depend on: cells with equal keys share them.
+
+    Weights that are not the published ones may be drawn, by the seed; pictures need none.
+    """
+    drawn = recipe.mode == "frozen" and recipe.weights != "default"
+    seed = recipe.seed if drawn else 0
+    return recipe.mode, recipe.backbone, recipe.weights, recipe.size, seed
 
 
 def _computed(images: ImageSet, recipe: Recipe, options: Options) -> Found:

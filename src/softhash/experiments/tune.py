@@ -9,6 +9,7 @@ Keys of the recipe are drawn from `RANGES`, the same draws for all methods. A me
 as it is.
 """
 
+import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -117,15 +118,19 @@ def _with_settings(
 
 
 def tunable(recipes: Iterable[Recipe]) -> list[Recipe]:
-    """Return the recipe of each method and length that has something to tune, with its first seed.
+    """Return each recipe that has something to tune, with its first seed.
 
     Shallow methods and references take nothing from `RANGES`.
     """
-    found: dict[tuple[Any, ...], Recipe] = {}
+    found: dict[str, Recipe] = {}
     for recipe in recipes:
         if recipe.method not in REFERENCES and not is_shallow(recipe.method):
-            found.setdefault((recipe.method, recipe.bits, recipe.mode), recipe)
+            found.setdefault(_without_seed(recipe), recipe)
     return list(found.values())
+
+
+def _without_seed(recipe: Recipe) -> str:
+    return json.dumps(replace(recipe, seed=0).as_dict(), sort_keys=True)
 
 
 def validation_inputs(inputs: GridInputs) -> GridInputs:
@@ -153,18 +158,18 @@ def choose_tuned(
     """Return the recipes of a grid with the settings of each method's best trial.
 
     Args:
-        tuned: one recipe of each method and length, that trials were drawn from.
+        tuned: the recipes that trials were drawn from, one of all seeds.
         recipes: of the grid, all seeds.
         classes: of the collection.
-        count: trials of each method and length.
-        rows: of the trials.
+        count: trials of each of them.
+        rows: of the trials, all of one split.
 
     Raises:
         InputError: none of a method's trials has a row.
 
     """
     scores = [(Recipe(**row["recipe"]), score(row)) for row in rows]
-    best: dict[tuple[Any, ...], Recipe] = {}
+    best: dict[str, Recipe] = {}
     for recipe in tuned:
         trials = draw_trials(recipe, classes, count)
         found = [(value, trial) for trial, value in scores if trial in trials]
@@ -172,12 +177,14 @@ def choose_tuned(
             raise InputError(f"no trial of {recipe.method} with {recipe.bits} bits came to an end")
         value = max(value for value, _ in found)
         first = next(trial for known, trial in found if known == value)
-        best[recipe.method, recipe.bits, recipe.mode] = first
-    return [
-        replace(best[key], seed=recipe.seed)
-        for recipe in recipes
-        if (key := (recipe.method, recipe.bits, recipe.mode)) in best
-    ]
+        best[_without_seed(recipe)] = first
+    chosen: list[Recipe] = []
+    for recipe in recipes:
+        if (key := _without_seed(recipe)) in best:
+            again = replace(best[key], seed=recipe.seed)
+            if again not in chosen:
+                chosen.append(again)
+    return chosen
 
 
 def score(row: Row) -> float:

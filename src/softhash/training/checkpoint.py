@@ -14,38 +14,40 @@ from softhash.files import write_whole
 from softhash.training.loop import Run
 from softhash.training.recipe import Recipe
 
-STEP, RECIPE, LOG = "step", "recipe", "log"
+STEP, RECIPE, LOG, TRAIN_SET = "step", "recipe", "log", "train_set"
 COUNTS = ("epoch", "step", "steps")  # among the figures of an epoch
 
 
-def save_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
+def save_checkpoint(path: Path, run: Run, recipe: Recipe, train_set: str = "") -> None:
     """Write everything that the rest of a run depends on.
 
     Args:
         path: the file, which is replaced.
         run: between two steps.
         recipe: that the run was made by.
+        train_set: what tells the pictures and labels apart that it learns from.
 
     """
     header = {STEP: str(run.step), RECIPE: json.dumps(recipe.as_dict(), sort_keys=True)}
-    header[LOG] = json.dumps(run.log)
+    header |= {LOG: json.dumps(run.log), TRAIN_SET: train_set}
     tensors = {name: tensor.contiguous().cpu() for name, tensor in _tensors(run).items()}
     write_whole(path, save(tensors, header), force=True)
 
 
-def load_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
+def load_checkpoint(path: Path, run: Run, recipe: Recipe, train_set: str = "") -> None:
     """Bring a fresh run to where a saved one was.
 
     Args:
         path: the file.
         run: as `make_run` makes it; changed in place.
         recipe: that the run was made by, the same as the saved one's.
+        train_set: as for `save_checkpoint`, and the same.
 
     Raises:
-        InputError: the file is damaged, or of another recipe or network.
+        InputError: the file is damaged, or of another recipe, train set or network.
 
     """
-    stored, saved, step, log = _read(path)
+    stored, saved, step, log, learned_from = _read(path)
     current = json.loads(json.dumps(recipe.as_dict()))
     differing = sorted(name for name in current if saved.get(name) != current[name])
     if differing:
@@ -54,6 +56,12 @@ def load_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
             f"{path} is from another recipe: {name} was {saved.get(name)!r}, and is now "
             f"{current[name]!r}",
             "start anew, or resume with the recipe that it was started with",
+        )
+    if learned_from != train_set:
+        raise InputError(
+            f"{path} is of another train set: pictures, labels or the split are not those that it "
+            "was started with",
+            "start anew, or bring them back",
         )
     _start_optimiser(run)
     own = _tensors(run)
@@ -69,8 +77,8 @@ def load_checkpoint(path: Path, run: Run, recipe: Recipe) -> None:
     run.step, run.log = step, log
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any], int, list[dict[str, Any]]]:
-    """Return the tensors, the recipe, the step and the figures of its epochs."""
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any], int, list[dict[str, Any]], str]:
+    """Return the tensors, the recipe, the step, the figures of its epochs, and the train set."""
     try:
         data = path.read_bytes()
         stored = load(data)
@@ -87,7 +95,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any], int, list[dict
     for figures in log:
         if not isinstance(figures, dict) or any(type(figures.get(k)) is not int for k in COUNTS):
             raise InputError(f"{path} cannot be read as a checkpoint: its log makes no sense")
-    return stored, saved, step, log
+    return stored, saved, step, log, str(header.get(TRAIN_SET, ""))
 
 
 def _tensors(run: Run) -> dict[str, Tensor]:

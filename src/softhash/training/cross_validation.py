@@ -139,11 +139,13 @@ def deal_folds(
     """
     first: dict[bytes, int] = {}
     groups = np.array([first.setdefault(row.tobytes(), len(first)) for row in features])
-    fold = (np.random.default_rng(seed).permutation(len(first)) % FOLDS)[groups]
+    rng = np.random.default_rng(seed)
+    fold = (rng.permutation(len(first)) % FOLDS)[groups]
     labelled = labels.any(axis=1)
     for number in range(FOLDS if labelled.sum() < ONE_FOLD_FROM else 1):
         query = np.flatnonzero((fold == number) & labelled)
-        yield query[:MAX_QUERIES], np.flatnonzero(fold != number)
+        drawn = np.sort(rng.permutation(query)[:MAX_QUERIES])  # collections are often in some order
+        yield drawn, np.flatnonzero(fold != number)
 
 
 def _learned_codes(

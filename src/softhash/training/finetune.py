@@ -17,7 +17,7 @@ from softhash.training.methods import Method
 from softhash.training.options import OnEpoch, Options
 from softhash.training.pictures import Inputs
 from softhash.training.recipe import Recipe
-from softhash.training.run import build_method, fit_labels, run_training
+from softhash.training.run import build_method, fit_labels, run_training, seed_finish
 from softhash.training.schedule import run_length, warm_up_recipe
 from softhash.training.teacher import Teacher, check_upsampling, with_upsampling
 from softhash.training.torch_state import preserve_torch_state, repeatable
@@ -54,6 +54,7 @@ def fit_pixels(
             teacher = _train_teacher(network, kind, pixels, labels, recipe, first)
         method = _fine_tune(network, kind, pixels, labels, recipe, options, teacher)
         with repeatable(device):
+            seed_finish(recipe, len(labels))
             method.finish(network.head, lambda: _features(network, pixels, device))
     if hasher.classes:
         fit_labels(hasher, _features(network, pixels, device), labels, options)

@@ -1,5 +1,7 @@
 """`fit`: from a hasher and a train set to a trained hasher."""
 
+from dataclasses import replace
+from hashlib import sha256
 from typing import cast
 
 import numpy as np
@@ -7,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from softhash.data.image_set import ImageSet
+from softhash.data.image_set import ImageSet, is_binary
 from softhash.data.loading import Broken
 from softhash.devices import pick_device
 from softhash.errors import InputError, UsageError
@@ -20,7 +22,7 @@ from softhash.training.methods import Method, Shallow, is_shallow, method_class
 from softhash.training.options import Options
 from softhash.training.pictures import load_pictures
 from softhash.training.recipe import Recipe
-from softhash.training.run import build_method, fit_labels, run_training
+from softhash.training.run import build_method, fit_labels, run_training, seed_finish
 from softhash.training.schedule import run_length
 from softhash.training.torch_state import preserve_torch_state, repeatable
 from softhash.training.train_set import trainable_rows
@@ -101,10 +103,12 @@ def fit(
             device=options.device, cache=options.feature_cache, progress=options.progress,
         )  # fmt: skip
         _warn_of_broken(found.broken, options)
+        options = _named(options, train_set.select(found.positions))
         _fit_head(hasher, kind, found.values, labels[found.positions], recipe, options)
     else:
         pixels, readable, broken = load_pictures(train_set, hasher.size or 0, options)
         _warn_of_broken(broken, options)
+        options = _named(options, train_set.select(readable))
         fit_pixels(hasher, kind, pixels, labels[readable], recipe, options)
     return hasher
 
@@ -130,7 +134,7 @@ def fit_features(
         options: device, progress and checkpoints.
 
     Raises:
-        InputError: there are not as many features as labels.
+        InputError: there are not as many features as labels, or labels are not 0 and 1.
         UsageError: as for `fit`.
 
     """
@@ -140,10 +144,17 @@ def fit_features(
     labels = np.zeros((len(features), 0), np.uint8) if labels is None else labels
     if len(features) != len(labels):
         raise InputError(f"{len(features)} rows of features, but {len(labels)} rows of labels")
+    labels = np.asarray(labels)
+    if not is_binary(labels):
+        raise InputError("labels have other values than 0 and 1", "give a multi-hot matrix")
     rows = trainable_rows(kind, labels)
     decide_head(hasher, kind, recipe)
-    tensor = torch.from_numpy(labels[rows])
-    _fit_head(hasher, kind, features[rows], tensor, recipe, options or Options())
+    tensor, features = torch.from_numpy(labels[rows]), np.asarray(features)[rows]
+    options = options or Options()
+    if options.checkpoint:
+        content = np.ascontiguousarray(features).view(np.uint8), np.ascontiguousarray(labels[rows])
+        options = replace(options, train_set=_digest(*(part.data for part in content)))
+    _fit_head(hasher, kind, features, tensor, recipe, options)
     return hasher
 
 
@@ -177,6 +188,7 @@ def train_head(
         if recipe.standardise:
             head.standardise(features)
         run_training(head, method, features, labels, recipe, options)
+        seed_finish(recipe, len(labels))
         method.finish(head, lambda: features)
     return head
 
@@ -210,6 +222,20 @@ def _fit_head(
     inputs = torch.from_numpy(np.asarray(features, np.float32))
     train_head(hasher.network.head, kind, inputs, labels, recipe, options).to("cpu")
     fit_labels(hasher, inputs, labels, options)
+
+
+def _named(options: Options, train_set: ImageSet) -> Options:
+    """Return options whose checkpoint belongs to these files with these labels."""
+    names = "\0".join(train_set.file_names).encode("utf-8", "surrogatepass")
+    labels = np.ascontiguousarray(train_set.labels)
+    return replace(options, train_set=_digest(names, labels.data))
+
+
+def _digest(*parts: bytes | memoryview) -> str:
+    digest = sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def _warn_of_broken(broken: tuple[Broken, ...], options: Options) -> None:

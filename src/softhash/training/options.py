@@ -24,6 +24,7 @@ class Options:
         on_labels: called with (steps done, steps in all) while the names of labels are learned.
         checkpoint: a file that keeps the run, written after each epoch and on interruption.
         resume: whether to go on from the checkpoint, where there is one.
+        train_set: what identifies the train set of a checkpoint; `fit` fills it in.
         cache: a folder that keeps features and decoded pictures for the next run. Without it,
             features are kept in the user's cache folder, and so are pictures that take more than
             2 GB decoded; fewer are kept in memory.
@@ -38,6 +39,7 @@ class Options:
     on_labels: Progress = lambda done, total: None
     checkpoint: Path | None = None
     resume: bool = False
+    train_set: str = ""
     cache: Path | None = None
     warn: Callable[[str], None] = lambda text: None
 

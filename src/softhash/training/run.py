@@ -13,6 +13,7 @@ from softhash.training.methods import Method, create
 from softhash.training.options import Options
 from softhash.training.pictures import Inputs
 from softhash.training.recipe import Recipe
+from softhash.training.schedule import seed_at, step_count
 from softhash.training.teacher import Teacher
 
 
@@ -66,18 +67,23 @@ def run_training(
     if warmed is not None:
         method.load_state_dict(warmed.state_dict())
     if options.checkpoint and options.resumes:
-        load_checkpoint(options.checkpoint, run, recipe)
+        load_checkpoint(options.checkpoint, run, recipe, options.train_set)
         for figures in run.log:
             options.on_resume(figures)
 
     def checkpoint(state: Run) -> None:
         if options.checkpoint and rank() == 0:
-            save_checkpoint(options.checkpoint, state, recipe)
+            save_checkpoint(options.checkpoint, state, recipe, options.train_set)
 
     train(
         run, recipe, inputs, labels.to(device),
         teacher=teacher, on_epoch=options.on_epoch, checkpoint=checkpoint,
     )  # fmt: skip
+
+
+def seed_finish(recipe: Recipe, items: int) -> None:
+    """Make what a method draws after its last step the same, also where no step was left to run."""
+    torch.manual_seed(seed_at(recipe.seed, step_count(recipe, items)))
 
 
 def fit_labels(hasher: Hasher, features: Tensor, labels: Tensor, options: Options) -> None:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from softhash.training.distributed import gather
 from softhash.training.methods import Method
 
+REACH = 3.0  # the running mean is of one so many-th of the steps, or of its decay's
 EAGER_STEPS = 3  # before a capture, so that every buffer exists
 
 Forward = Callable[[Tensor], tuple[Tensor, Tensor | float]]  # inputs → u, the teacher's loss
@@ -104,9 +105,12 @@ class CapturedStep(Step):
 class Average:
     """A running mean of a module's weights.
 
+    In a short run it reaches back over a third of the steps, so that nothing is left in it of the
+    weights that the run started from.
+
     Args:
         module: whose trainable weights are averaged.
-        decay: share of the mean that stays at each update.
+        decay: share of the mean that stays at each update; of early ones less does.
 
     """
 
@@ -114,11 +118,16 @@ class Average:
         self._weights: list[Tensor] = [p for p in module.parameters() if p.requires_grad]
         self._means = [weight.detach().clone() for weight in self._weights]
         self._decay = decay
+        self._updates = torch.zeros((), device=self._weights[0].device)  # a captured step counts
 
     def update(self) -> None:
         """Move the mean towards the weights."""
         with torch.no_grad():
-            torch._foreach_lerp_(self._means, self._weights, 1 - self._decay)
+            share = (REACH / (REACH + 1 + self._updates)).clamp_min(1 - self._decay)
+            gaps = torch._foreach_sub(self._weights, self._means)
+            torch._foreach_mul_(gaps, share)
+            torch._foreach_add_(self._means, gaps)
+            self._updates += 1
 
     def swap(self) -> None:
         """Put the mean in the weights' place, and the weights in the mean's."""
@@ -129,5 +138,5 @@ class Average:
                 mean.copy_(kept)
 
     def state(self) -> list[Tensor]:
-        """Return the means, to be saved or overwritten."""
-        return self._means
+        """Return the means and the number of updates, to be saved or overwritten."""
+        return [*self._means, self._updates]

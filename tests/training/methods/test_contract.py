@@ -165,3 +165,20 @@ def test_unknown_names_are_met_with_a_guess():
 def test_every_method_describes_itself_in_a_line():
     assert set(describe()) == set(METHODS)
     assert all(line.endswith(".") and len(line) < 100 for line in describe().values())
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "value", "message"),
+    [
+        ("idhn", "alpha", "5 * q", "give a number, or one such as '5/q'"),
+        ("idhn", "alpha", "1", "give a number"),
+        ("mlh", "lambda_", float("nan"), "give a number"),
+        ("idhn", "lambda_", True, "give a number"),
+        ("orthohash", "batch_norm", "x", "give true or false"),
+        ("ksh", "anchors", 2.5, "give a whole number"),
+        ("itq", "iterations", -1, "give a whole number"),
+    ],
+)
+def test_a_setting_of_another_type_is_refused_before_anything_runs(name, setting, value, message):
+    with pytest.raises(UsageError, match=message):
+        create(name, 16, 5, **{setting: value})

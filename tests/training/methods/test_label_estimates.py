@@ -71,3 +71,13 @@ def test_fewer_pictures_than_features_and_features_that_do_not_vary_are_handled(
 def test_features_without_information_leave_the_base_rate():
     values = found(RNG.normal(size=(2000, 3)), (RNG.random((2000, 2)) < 0.3).astype(np.uint8))
     assert abs(values - 0.3).max() < 0.05
+
+
+def test_every_label_is_looked_at_where_rows_are_left_out(monkeypatch):
+    y = Y.copy()
+    y[:, ::2] = 0  # of the second label alone there is something to learn
+    y = y[:, :2]
+    monkeypatch.setattr(_label_estimates, "MAX_ROWS", y.size // 2)
+    part = found(y=y)
+    present = y[:, 1] == 1
+    assert part[present, 1].mean() > part[~present, 1].mean() + 0.2

@@ -28,7 +28,7 @@ def label_estimates(features: Tensor, labels: Tensor) -> Tensor:
     """
     predictions = leave_one_out(features, labels)
     step = -(-predictions.numel() // MAX_ROWS)
-    x, y = (values.reshape(-1, 1)[::step].double() for values in (predictions, labels))
+    x, y = (values[::step].reshape(-1, 1).double() for values in (predictions, labels))
     weight, bias = logistic(x, y, ridge=1.0)
     return torch.sigmoid(predictions * weight[0] + bias[0]).float()
 

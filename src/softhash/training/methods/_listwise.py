@@ -37,7 +37,7 @@ def histograms(distance: Tensor, bits: int, bins: int, *weights: Tensor) -> tupl
     """
     place = distance * (bins / bits)
     below = place.detach().floor().clamp(0, bins - 1)
-    share, group = place - below, below.long()
+    share, group = place - below, _indices(below)
     return tuple(
         torch.zeros(len(place), bins + 1, dtype=place.dtype, device=place.device)
         .scatter_add(1, group, weight * (1 - share))
@@ -104,8 +104,13 @@ def running_sum(values: Tensor, count: Tensor) -> Tensor:
     >>> running_sum(torch.tensor([1.0, 0.5, 0.25]), torch.tensor([0.0, 1.0, 1.5, 3.0]))
     tensor([0.0000, 1.0000, 1.2500, 1.7500])
     """
-    whole = count.detach().floor().clamp(0, len(values) - 1).long()
+    whole = _indices(count.detach().floor().clamp(0, len(values) - 1))
     return (values.cumsum(0) - values)[whole] + (count - whole) * values[whole]
+
+
+def _indices(places: Tensor) -> Tensor:
+    """Return places as integers; what is not a number stays so in the loss, and is no index."""
+    return places.nan_to_num(0).long()
 
 
 def _ranks(items: Tensor) -> Tensor:

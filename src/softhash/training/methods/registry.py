@@ -5,10 +5,11 @@
 """
 
 import inspect
+import math
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 from softhash import plugins
 from softhash.errors import SofthashError, UsageError, unknown_name
@@ -129,7 +130,11 @@ def create(method: str | type[Method], bits: int, classes: int, /, **settings: A
         if setting not in kind.setting_names():
             raise unknown_name(f"setting of method '{kind.name}'", setting, kind.setting_names())
     try:
-        return kind(bits, classes, **{k: _number(v, bits) for k, v in settings.items()})
+        kinds = inspect.signature(kind).parameters
+        return kind(
+            bits, classes,
+            **{k: _checked(k, _number(v, bits), kinds.get(k)) for k, v in settings.items()},
+        )  # fmt: skip
     except (TypeError, ValueError) as error:
         what = f"method '{kind.name}' cannot be set up with {settings}"
         raise UsageError(f"{what}: {error}") from error
@@ -143,6 +148,26 @@ def _number(value: Any, bits: int) -> Any:
     """
     if isinstance(value, str) and value.endswith("/q"):
         return float(value.removesuffix("/q")) / bits
+    return value
+
+
+def _checked(name: str, value: Any, parameter: inspect.Parameter | None) -> Any:
+    """Return a value that is of the type that a setting is annotated with, else raise ValueError.
+
+    >>> _checked("alpha", 5, inspect.Parameter("alpha", inspect.Parameter.KEYWORD_ONLY))
+    5
+    """
+    wanted = getattr(parameter, "annotation", None)
+    types = {wanted} if isinstance(wanted, type) else set(get_args(wanted))
+    if value is None and type(None) in types:
+        return value
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if float in types and not (number and math.isfinite(value)):
+        raise ValueError(f"{name} is {value!r}; give a number, or one such as '5/q'")
+    if int in types and not (number and isinstance(value, int) and value >= 0):
+        raise ValueError(f"{name} is {value!r}; give a whole number that is not negative")
+    if wanted is bool and not isinstance(value, bool):
+        raise ValueError(f"{name} is {value!r}; give true or false")
     return value
 
 
