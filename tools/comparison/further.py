@@ -28,11 +28,11 @@ TC-12 and COCO, among those that were run on all three: trained again with five 
 recipe.
 """
 TUNING = """\
-Here every method has settings of its own. Each of the eight got as many trials at random, from the
-same ranges: learning rate, weight decay, hidden units, dropout, linear path, batch size, epochs and
-the weights of its loss. The first trial is the common recipe. A part of the train set judged them,
-by the mean of MAP@5000 and NDCG@100; the best was then measured once on the queries, with five
-seeds. The trials' rows are in [tuned-trials.jsonl](tuned-trials.jsonl).
+Here every method has settings of its own. Each got as many trials at random, from the same ranges:
+learning rate, weight decay, hidden units, dropout, linear path, batch size, epochs and the weights
+of its loss. The first trial is the common recipe. A part of the train set judged them, by the mean
+of MAP@5000 and NDCG@100; the best was then measured once on the queries, with five seeds. The
+trials' rows are in [tuned-trials.jsonl](tuned-trials.jsonl).
 
 The defaults of our own loss come from earlier trials on validation parts of VOC2012, so it had more
 of a search behind it before this one began.
@@ -41,7 +41,7 @@ CHOSEN = """\
 *Judged* is that mean on the part of the train set: of the common recipe, and of the best trial. The
 columns to the right are means over the queries of the split itself, common recipe (five seeds) and
 tuned. Where a method's best trial is the common recipe, both columns have the same settings and
-seeds. They differ by what a GPU does not repeat: it adds numbers up in any order.
+seeds. On a GPU they differ all the same: it adds numbers up in any order.
 """
 FINE = """\
 The whole network is trained, at 227×227. One seed, so the test is over queries alone; fewer methods
