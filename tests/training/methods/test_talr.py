@@ -12,6 +12,7 @@ from softhash import pack
 from softhash.errors import UsageError
 from softhash.evaluation.evaluate import evaluate_codes
 from softhash.training.methods import create
+from softhash.training.methods._listwise import _sum_by_group, members
 
 BITS, CLASSES = 8, 5
 RNG = np.random.default_rng(7)
@@ -72,3 +73,13 @@ def test_bins_are_those_of_the_authors_and_checked():
     assert [create("talr-ap", bits, 2).settings()["bins"] for bits in (12, 48)] == [12, 24]
     with pytest.raises(UsageError, match="give 1 to 8"):
         create("talr-ap", 8, 2, bins=9)
+
+
+def test_the_product_that_a_gpu_computes_adds_up_the_same_groups():
+    generator = torch.Generator().manual_seed(0)
+    values = torch.rand((7, 4, 30), generator=generator, dtype=torch.float64)
+    group = torch.randint(0, 5, (7, 30), generator=generator)
+    by_product = values @ members(group, 5).to(values.dtype)
+    torch.testing.assert_close(_sum_by_group(values, group, 5), by_product)
+    by_hand = values[2, 1, group[2] == 3].sum()
+    torch.testing.assert_close(by_product[2, 1, 3], by_hand)

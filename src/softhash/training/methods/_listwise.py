@@ -8,6 +8,7 @@ integers, so that for binary codes and a group for each distance these are the m
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 SMALLEST = 1e-3  # fewer (soft) items than this are none: their mean would be rounding errors
 
@@ -38,12 +39,32 @@ def histograms(distance: Tensor, bits: int, bins: int, *weights: Tensor) -> tupl
     place = distance * (bins / bits)
     below = place.detach().floor().clamp(0, bins - 1)
     share, group = place - below, _indices(below)
-    return tuple(
-        torch.zeros(len(place), bins + 1, dtype=place.dtype, device=place.device)
-        .scatter_add(1, group, weight * (1 - share))
-        .scatter_add(1, group + 1, weight * share)
-        for weight in weights
-    )
+    parts = [part for weight in weights for part in (weight * (1 - share), weight * share)]
+    sums = _sum_by_group(torch.stack(parts, dim=1), group, bins)
+    low, high = pad(sums[:, ::2], (0, 1)), pad(sums[:, 1::2], (1, 0))
+    return tuple((low + high).unbind(dim=1))
+
+
+def _sum_by_group(values: Tensor, group: Tensor, groups: int) -> Tensor:
+    """Add up the values (n, k, m) of items by group (n, m): (n, k, groups).
+
+    A GPU multiplies by the matrix of who is in which group. That adds up in one order, where
+    `scatter_add` takes any, so that a seed gives one model.
+    """
+    if not values.is_cuda:
+        sums = values.new_zeros(*values.shape[:2], groups)
+        return sums.scatter_add(2, group.unsqueeze(1).expand_as(values), values)
+    return values @ members(group, groups).to(values.dtype)
+
+
+def members(group: Tensor, groups: int) -> Tensor:
+    """Return who is in which group, as a matrix for each query (n, m, groups).
+
+    >>> members(torch.tensor([[0, 2]]), 3).int()
+    tensor([[[1, 0, 0],
+             [0, 0, 1]]], dtype=torch.int32)
+    """
+    return group.unsqueeze(2) == torch.arange(groups, device=group.device)
 
 
 def average_precision(size: Tensor, hits: Tensor, relevant: Tensor) -> Tensor:
