@@ -27,16 +27,20 @@ def preserve_torch_state(device: torch.device) -> Iterator[None]:
 
 @contextmanager
 def repeatable(device: torch.device) -> Iterator[None]:
-    """Sum in one order on a processor, whatever its threads do; a GPU is left as it is."""
+    """Sum in one order: on a processor whatever its threads do, on a GPU in cuDNN's kernels."""
     before = torch.are_deterministic_algorithms_enabled()
     warns = torch.is_deterministic_algorithms_warn_only_enabled()
     memory: Any = torch.utils.deterministic
     fills = memory.fill_uninitialized_memory  # which takes time, and changes nothing
+    cudnn = torch.backends.cudnn.deterministic
     if device.type == "cpu":
         torch.use_deterministic_algorithms(True)
         memory.fill_uninitialized_memory = False
+    else:
+        torch.backends.cudnn.deterministic = True
     try:
         yield
     finally:
         torch.use_deterministic_algorithms(before, warn_only=warns)
         memory.fill_uninitialized_memory = fills
+        torch.backends.cudnn.deterministic = cudnn
