@@ -123,6 +123,7 @@ class TiedRanking:
         self.exponential: Floats = sums[3]
         self.items = int(self.size[0].sum()) if len(self.size) else 0
         self._cuts: dict[int, tuple[tuple[Integers, Integers], Floats]] = {}
+        self._reciprocals: dict[int, tuple[Floats, Floats]] = {}
 
     def relevant(self, n: int) -> Floats:
         """Count the relevant items among the first n, on average."""
@@ -182,7 +183,9 @@ class TiedRanking:
         start, size, hits = self._before.items[cut], self.size[cut], self.hits[cut]
         b = self._before.hits[cut]
         m = np.minimum(n, self.items) - start
-        reciprocal, some = mean_reciprocal(size, hits, m, b)
+        if n not in self._reciprocals:  # the same for both averages
+            self._reciprocals[n] = mean_reciprocal(size, hits, m, b)
+        reciprocal, some = self._reciprocals[n]
         first = some - b * reciprocal  # mean of K/(B + K)
         second = share * hits - (1 + b) * some + b * (b + 1) * reciprocal  # of K(K − 1)/(B + K)
 
