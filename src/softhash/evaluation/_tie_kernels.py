@@ -95,6 +95,18 @@ def sums_before(
 
 
 @kernel
+def first_cut(start: npt.NDArray[np.int64], size: Floats, n: int) -> npt.NDArray[np.int64]:
+    """Find each query's first group not wholly within the first n; the last one where all are."""
+    cut = np.empty(len(size), np.int64)
+    for query in range(len(size)):
+        group = 0
+        while group < size.shape[1] - 1 and start[query, group] + size[query, group] <= n:
+            group += 1
+        cut[query] = group
+    return cut
+
+
+@kernel
 def running_sums(gains: npt.NDArray[np.uint16], discounts: Floats) -> Floats:
     """Sum over each query's ranking, in order: relevant, gain, DCG, Σ precision, Σ mean gain.
 
