@@ -1,11 +1,11 @@
 """From a collection to uint8 batches, decoded ahead of whoever uses them.
 
-Decoding runs in threads, not in worker processes: Pillow releases Python's lock while it decodes
-and resizes, and keeps it for about 2 % of a 500-pixel photo. On two cores threads read 1.8 times
-as many of them as a plain loop, processes 1.6 times, and threads also keep ahead beside a torch
-training loop. They start at once, copy nothing between processes, leave nothing behind, and need
-no `if __name__ == "__main__"` in the script that calls. What they cannot do is outlive a decoder
-that crashes the interpreter; a picture that merely cannot be read is reported and skipped.
+Decoding runs in threads: Pillow releases Python's lock while it decodes and resizes, and keeps it
+for about 2 % of a 500-pixel photo. On two cores threads read 1.8 times as many of them as a plain
+loop, processes 1.6 times, and threads also keep ahead beside a torch training loop. They start at
+once, copy nothing between processes and leave nothing behind. What they cannot do is outlive a
+decoder that crashes the interpreter; a picture that merely cannot be read is reported and skipped.
+Many cores need processes all the same: see `processes`.
 """
 
 from collections import deque
@@ -89,7 +89,7 @@ def load(
     shape = (height, width, 3)
     threads = min(threads, len(positions)) if len(positions) > 1 else 0
     jobs = ((chunk, chunk) for chunk in chunks)
-    batches = decode_ahead(jobs, partial(_decode, images), shape, threads, batch_size)
+    batches = decode_ahead(jobs, partial(decode_into, images), shape, threads, batch_size)
     return _with_progress(batches, progress, len(positions))
 
 
@@ -110,7 +110,7 @@ def _positions(
     return given.astype(np.int64)
 
 
-def _decode(images: ImageSet, position: int, target: NDArray[np.uint8]) -> Broken | None:
+def decode_into(images: ImageSet, position: int, target: NDArray[np.uint8]) -> Broken | None:
     """Fill `target` with one picture; return what is wrong where that is impossible."""
     try:
         height, width, _ = target.shape
@@ -120,9 +120,10 @@ def _decode(images: ImageSet, position: int, target: NDArray[np.uint8]) -> Broke
     return None
 
 
-def _batch(
+def collect_batch(
     positions: NDArray[np.int64], pixels: NDArray[np.uint8], results: Sequence[Broken | None]
 ) -> Batch:
+    """Put together what became of some pictures."""
     broken = tuple(one for one in results if one is not None)
     if not broken:
         return Batch(positions, pixels, ())
@@ -160,7 +161,7 @@ def _in_turn(
     for chunk, jobs in chunks:
         pixels = np.empty((len(chunk), *shape), dtype=np.uint8)
         results = [decode(*job) for job in zip(jobs, pixels, strict=True)]
-        yield _batch(chunk, pixels, results)
+        yield collect_batch(chunk, pixels, results)
 
 
 def _ahead(
@@ -178,7 +179,7 @@ def _ahead(
     def finished() -> Batch:
         chunk, pixels, futures = making.popleft()
         wait(futures)  # woken once a batch, not once a picture
-        return _batch(chunk, pixels, [future.result() for future in futures])
+        return collect_batch(chunk, pixels, [future.result() for future in futures])
 
     pool = ThreadPoolExecutor(threads, thread_name_prefix=THREAD_NAME)
     try:

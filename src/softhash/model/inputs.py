@@ -13,11 +13,15 @@ from PIL import Image
 from softhash.data.decoding import as_picture, open_image
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Batch, Broken, load
+from softhash.data.processes import can_use_processes, load_in_processes
 from softhash.data.shards.stream import ShardPictures
+from softhash.devices import usable_cores
 from softhash.errors import ImageError, InputError
 
 Item = str | os.PathLike[str] | bytes | Image.Image | NDArray[np.uint8]
 Items = Sequence[Item] | NDArray[np.uint8]
+MANY_PICTURES = 8192  # for which processes pay, which take seconds to start
+MANY_CORES = 8  # threads use no more
 Source = Item | ImageSet | ShardPictures | Sequence[Item] | NDArray[Any]
 
 
@@ -30,24 +34,24 @@ class Feed:
 
 
 def pictures(source: Source, size: int, batch_size: int, workers: int | None) -> Feed:
-    """Feed pictures; files are decoded ahead in threads, what is in memory when its turn comes.
+    """Feed pictures; files are decoded ahead, what is in memory when its turn comes.
 
     Args:
         source: pictures in any of the forms that `Hasher.encode` takes.
         size: the side that they are resized to.
         batch_size: pictures per batch.
-        workers: threads that decode files; the cores this process may use by default.
+        workers: threads that decode files. By default the cores this process may use, or as many
+            processes where both pictures and cores are many.
 
     """
     if isinstance(source, ShardPictures):
         return Feed(0, source.batches(size, batch_size, workers))  # how many shows at the end
     if isinstance(source, ImageSet):
-        return Feed(len(source), load(source, size, batch_size=batch_size, workers=workers))
+        return Feed(len(source), _files(source, size, batch_size, workers))
     items = _items(source)
     paths = [os.fspath(item) for item in items if isinstance(item, str | os.PathLike)]
     if len(items) and len(paths) == len(items):
-        images = _as_set(paths)
-        return Feed(len(paths), load(images, size, batch_size=batch_size, workers=workers))
+        return Feed(len(paths), _files(_as_set(paths), size, batch_size, workers))
     return Feed(len(items), _in_turn(items, size, batch_size))
 
 
@@ -98,6 +102,16 @@ def _checked(array: NDArray[Any]) -> NDArray[np.uint8]:
             "(n, height, width, 3) or (height, width, 3), with values from 0 to 255",
         )
     return array
+
+
+def _files(
+    images: ImageSet, size: int, batch_size: int, workers: int | None
+) -> Generator[Batch, None, None]:
+    cores = usable_cores()
+    many = cores >= MANY_CORES and len(images) >= MANY_PICTURES
+    if workers is None and many and can_use_processes():
+        return load_in_processes(images, (size, size), batch_size=batch_size, processes=cores)
+    return load(images, size, batch_size=batch_size, workers=workers)
 
 
 def _as_set(paths: list[str]) -> ImageSet:

@@ -1,0 +1,146 @@
+"""Decoding in processes: as in threads, whatever happens to a process."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from softhash.data import processes
+from softhash.data.image_set import ImageSet
+from softhash.data.loading import load
+from softhash.data.processes import can_use_processes, load_in_processes
+from softhash.errors import InputError
+from softhash.model import inputs
+
+SIZE, COUNT = (24, 20), 70  # more than two jobs
+
+pytestmark = pytest.mark.skipif(not can_use_processes(), reason="memory cannot be shared here")
+
+
+@pytest.fixture
+def images(tmp_path):
+    """Pictures of which two cannot be read, with names that a line cannot hold as they are."""
+    random = np.random.default_rng(0)
+    names = [f"{number:02}.jpg" for number in range(COUNT)]
+    names[3], names[4] = "two\nlines.jpg", os.fsdecode(b"not \xff text.jpg")
+    for name in names:
+        pixels = random.integers(0, 256, (40, 50, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / name, format="JPEG")
+    (tmp_path / names[5]).write_bytes(b"no picture")
+    (tmp_path / names[40]).unlink()
+    return ImageSet(tmp_path, tuple(names), np.zeros((COUNT, 0), np.uint8), ())
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that were started."""
+    found = []
+
+    class Watched(subprocess.Popen):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            found.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Watched)
+    return found
+
+
+def copied(batches):
+    """All that batches hold, which the next one overwrites."""
+    return [(one.positions.tolist(), one.pixels.copy(), one.broken) for one in batches]
+
+
+@pytest.mark.parametrize("batch_size", [9, 64, 100])
+def test_processes_give_the_batches_that_threads_give(images, batch_size, started):
+    given = {"batch_size": batch_size}
+    found = copied(load_in_processes(images, SIZE, processes=2, **given))
+    for ours, theirs in zip(found, copied(load(images, SIZE, **given)), strict=True):
+        assert ours[0] == theirs[0]
+        np.testing.assert_array_equal(ours[1], theirs[1])
+        assert ours[2] == theirs[2]
+    assert [one.position for _, _, broken in found for one in broken] == [5, 40]
+    assert [process.returncode for process in started] == [0, 0]
+
+
+def test_what_exceeds_the_share_of_a_process_is_decoded_with_all_of_the_memory(images, monkeypatch):
+    monkeypatch.setattr(processes, "MAX_BYTES", 2)
+    found = copied(load_in_processes(images, SIZE, batch_size=COUNT, processes=2))
+    expected = copied(load(images, SIZE, batch_size=COUNT))
+    np.testing.assert_array_equal(found[0][1], expected[0][1])
+
+
+def test_stopping_early_leaves_no_process(images, started):
+    batches = load_in_processes(images, SIZE, batch_size=8, processes=2)
+    next(batches)
+    batches.close()
+    assert [process.returncode for process in started] == [0, 0]
+
+
+def test_a_process_that_is_killed_is_an_error_and_ends_the_others(images, started):
+    many = images.select(np.arange(20_000) % COUNT)  # far more than are in the making
+    batches = load_in_processes(many, SIZE, batch_size=1, processes=2)
+    next(batches)
+    os.kill(started[0].pid, signal.SIGKILL)
+    with pytest.raises(InputError, match="a process that decodes pictures ended") as error:
+        copied(batches)
+    assert "workers" in error.value.hint
+    assert [process.returncode for process in started] == [-signal.SIGKILL, 0]
+
+
+def test_processes_end_with_the_one_that_started_them(images):
+    code = (
+        "import sys; from pathlib import Path; import numpy as np\n"
+        "from softhash.data.image_set import ImageSet\n"
+        "from softhash.data.processes import load_in_processes\n"
+        "names = [sys.argv[1]] * 100_000\n"
+        "images = ImageSet(Path(), tuple(names), np.zeros((len(names), 0), np.uint8), ())\n"
+        "batches = load_in_processes(images, (64, 64), batch_size=64, processes=2)\n"
+        "next(batches); print(sys.argv[0], flush=True)\n"
+        "for _ in batches: pass\n"
+    )
+    path = os.fspath(images.path(0))
+    command = [processes.sys.executable, "-c", code, path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        parent.stdout.readline()
+        children = subprocess.run(
+            ["pgrep", "-P", str(parent.pid)], capture_output=True, text=True, check=True
+        ).stdout.split()
+        assert len(children) == 2
+        parent.kill()
+    until = time.monotonic() + 20
+    while any(_runs(int(child)) for child in children) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(_runs(int(child)) for child in children)
+
+
+def _runs(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("pictures", "cores", "workers", "chosen"),
+    [(COUNT, 8, None, True), (COUNT, 7, None, False), (COUNT, 8, 2, False), (69, 8, None, False)],
+)
+def test_processes_are_for_many_pictures_and_cores(
+    images, monkeypatch, pictures, cores, workers, chosen
+):
+    asked = []
+
+    def in_processes(*_, processes, **__):
+        asked.append(processes)
+        yield from ()
+
+    monkeypatch.setattr(inputs, "usable_cores", lambda: cores)
+    monkeypatch.setattr(inputs, "MANY_PICTURES", COUNT)
+    monkeypatch.setattr(inputs, "load_in_processes", in_processes)
+    some = images.select(range(pictures))
+    list(inputs.pictures(some, 24, 8, workers).batches)
+    assert asked == ([cores] if chosen else [])
