@@ -20,7 +20,7 @@ ROOMS = {
     "server",
     "training",
 }
-TOP = {"__init__", "__main__", "_kernels", "codes", "devices", "errors", "plugins"}
+TOP = {"__init__", "__main__", "_kernels", "_threads", "codes", "devices", "errors", "plugins"}
 TOP_PACKAGES = {"files"}
 MAX_LINES = 300
 FILES = sorted(ROOT.rglob("*.py"))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score
 
+from softhash.evaluation import rankings as rankings_module
 from softhash.evaluation._tie_kernels import mean_reciprocal
 from softhash.evaluation.metrics import METRICS, average_precision, ndcg
 from softhash.evaluation.rankings import StableRanking, TiedRanking, ideal_ranking
@@ -106,7 +107,22 @@ def test_mean_reciprocal_is_the_hypergeometric_sum(size, data):
     mean = sum(chance / (before + k) for k, chance in chances.items() if before + k)
     some = sum(chance for k, chance in chances.items() if before + k)
     arguments = (np.array([float(value)]) for value in (size, hits, drawn, before))
-    assert np.ravel(mean_reciprocal(*arguments)) == pytest.approx([mean, some], abs=1e-13)
+    found = np.empty((1, 2))
+    mean_reciprocal(*arguments, found)
+    assert found[0] == pytest.approx([mean, some], abs=1e-13)
+
+
+def test_threads_find_what_one_finds(monkeypatch):
+    counts = np.random.default_rng(0).integers(0, 4, (7, 9, 3))
+    counts[:, 0, 0] += 100 - counts.sum((1, 2))  # as many items for every query
+    found = []
+    for queries_per_thread in (8, 2):
+        monkeypatch.setattr(rankings_module, "QUERIES_PER_THREAD", queries_per_thread)
+        monkeypatch.setattr(rankings_module, "usable_cores", lambda: 3)
+        ranking, ideal = TiedRanking(counts), ideal_ranking(counts.sum(axis=1))
+        found.append([metric(ranking, ideal, 20) for metric in METRICS.values()])
+    np.testing.assert_array_equal(*found)
+    assert np.unique(found[0][0]).size == 7
 
 
 def test_a_query_with_nothing_relevant_scores_zero():

@@ -15,6 +15,7 @@ pytestmark = [
 BEGIN = """
 import multiprocessing, os, signal, sys, threading
 import numpy as np
+from softhash import _threads
 from softhash.errors import IndexBusyError, SofthashError, UsageError
 from softhash.hamming import _cpu
 from softhash.index.expressions import build_where
@@ -22,7 +23,8 @@ from softhash.index.items import Entry
 from softhash.index.local import LocalStore
 from softhash.index.store import Meta
 
-_cpu.WORDS_PER_THREAD, _cpu.usable_cores = 64, lambda: 3  # several threads search small indexes
+# several threads search small indexes
+_cpu.WORDS_PER_THREAD, _threads.usable_cores = 64, lambda: 3
 codes = np.random.default_rng(0).integers(0, 256, (3000, 8), np.uint8)
 writer = LocalStore.create(sys.argv[1], Meta(64))
 writer.add(codes, [Entry(f"{i}.jpg", ("sea",) if i % 9 else ("sky",)) for i in range(3000)])

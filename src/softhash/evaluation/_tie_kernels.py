@@ -44,13 +44,14 @@ def _mean_reciprocal(size: float, hits: float, drawn: float, before: float) -> t
 
 @kernel
 def mean_reciprocal(
-    size: Floats, hits: Floats, drawn: npt.NDArray[np.int64], before: Floats
-) -> tuple[Floats, Floats]:
-    """Mean of 1/(before + K) for hypergeometric K, and the chance that before + K is above 0."""
-    means, some = np.empty(len(size)), np.empty(len(size))
+    size: Floats, hits: Floats, drawn: npt.NDArray[np.int64], before: Floats, found: Floats
+) -> None:
+    """Mean of 1/(before + K) for hypergeometric K, and the chance that before + K is above 0.
+
+    ``found`` (n, 2) is filled with both.
+    """
     for i in range(len(size)):
-        means[i], some[i] = _mean_reciprocal(size[i], hits[i], float(drawn[i]), before[i])
-    return means, some
+        found[i, 0], found[i, 1] = _mean_reciprocal(size[i], hits[i], float(drawn[i]), before[i])
 
 
 @kernel
@@ -61,25 +62,26 @@ def sums_before(
     exponential: Floats,
     harmonic: Floats,
     discounts: Floats,
-) -> tuple[npt.NDArray[np.int64], Floats, Floats, Floats, Floats, Floats]:
-    """Sum over all groups before each: items, hits, gains, DCG, Σ precision, Σ mean gain.
+    items: npt.NDArray[np.int64],
+    sums: Floats,
+) -> None:
+    """Sum over all groups before each: items, and hits, gains, DCG, Σ precision, Σ mean gain.
 
-    Groups are (queries, groups); ``harmonic`` and ``discounts`` are sums over the first 0, 1, 2, …
+    Groups are (queries, groups), as are the ``items`` that are filled; the other sums are filled
+    in as (queries, 5, groups). ``harmonic`` and ``discounts`` are sums over the first 0, 1, 2, …
     ranks. The last two sums are those of (gain of the first i)/i at each relevant item i, with gain
     1 for precision. To them a group that starts after A items with gain G, and has N items of which
     R are relevant with mean gain g, adds R/N · [(G + g)·H₁ + (R − 1)/(N − 1) · g·H₂] on average,
     where H₁ = Σ 1/(A + j) and H₂ = Σ (j − 1)/(A + j) for j = 1 … N: an item is relevant with chance
     R/N, and then each of the j − 1 items of the group before it with chance (R − 1)/(N − 1).
     """
-    items = np.empty(size.shape, np.int64)
-    sums = np.empty((5, *size.shape))
     for query in range(len(size)):
         start, found, gained, dcg, precision, mean_gain = 0, 0.0, 0.0, 0.0, 0.0, 0.0
         for group in range(size.shape[1]):
             items[query, group] = start
-            sums[0, query, group], sums[1, query, group] = found, gained
-            sums[2, query, group], sums[3, query, group] = dcg, precision
-            sums[4, query, group] = mean_gain
+            sums[query, 0, group], sums[query, 1, group] = found, gained
+            sums[query, 2, group], sums[query, 3, group] = dcg, precision
+            sums[query, 4, group] = mean_gain
             n, r, gain = size[query, group], hits[query, group], gains[query, group]
             end = start + int(n)
             if n > 0:
@@ -91,7 +93,6 @@ def sums_before(
                 precision += share * ((found + 1.0) * h1 + others)
                 mean_gain += share * ((gained + g) * h1 + others * g)
             start, found, gained = end, found + r, gained + gain
-    return items, sums[0], sums[1], sums[2], sums[3], sums[4]
 
 
 @kernel

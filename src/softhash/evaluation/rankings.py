@@ -5,16 +5,23 @@ of items at each distance. `StableRanking` breaks ties by database position, as 
 Every method returns one value per query.
 """
 
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from softhash._threads import in_parts
+from softhash.devices import usable_cores
 from softhash.evaluation._tie_kernels import first_cut, mean_reciprocal, running_sums, sums_before
 
+Arrays = Sequence[npt.NDArray[Any]]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+QUERIES_PER_THREAD = 256  # fewer take less time than waking a thread
+MAX_THREADS = 8
 
 
 class Ranking(Protocol):
@@ -74,6 +81,28 @@ def summed_discounts(n: int) -> Floats:
     return np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, n + 2)))])
 
 
+def _side_by_side(
+    kernel: Callable[..., None], rows: Arrays, tables: Arrays, filled: Arrays
+) -> None:
+    """Call a kernel on parts of the queries, each in a thread of its own.
+
+    Args:
+        kernel: takes rows, tables and what it fills.
+        rows: what it reads, one row per query.
+        tables: what all parts read.
+        filled: what it fills, one row per query.
+
+    """
+
+    def work(start: int, stop: int) -> None:
+        read, written = ([array[start:stop] for array in one] for one in (rows, filled))
+        kernel(*read, *tables, *written)
+
+    queries = len(rows[0])
+    threads = min(MAX_THREADS, usable_cores(), queries // QUERIES_PER_THREAD)
+    in_parts(queries, max(1, threads), work)
+
+
 class SumsBefore(NamedTuple):
     """What all groups of tied items before each add up to, on average: (queries, groups) each.
 
@@ -127,7 +156,7 @@ class TiedRanking:
         self.exponential: Floats = sums[3]
         self.items = int(self.size[0].sum()) if len(self.size) else 0
         self._cuts: dict[int, tuple[tuple[Integers, Integers], Floats]] = {}
-        self._reciprocals: dict[int, tuple[Floats, Floats]] = {}
+        self._reciprocals: dict[int, Floats] = {}
 
     def relevant(self, n: int) -> Floats:
         """Count the relevant items among the first n, on average."""
@@ -164,7 +193,11 @@ class TiedRanking:
     def _before(self) -> SumsBefore:
         """What is summed over all groups before each."""
         tables = harmonic_numbers(self.items), summed_discounts(self.items)
-        return SumsBefore(*sums_before(self.size, self.hits, self.gains, self.exponential, *tables))
+        groups = self.size, self.hits, self.gains, self.exponential
+        queries, count = self.size.shape
+        items, sums = np.empty((queries, count), np.int64), np.empty((queries, 5, count))
+        _side_by_side(sums_before, groups, tables, (items, sums))
+        return SumsBefore(items, *np.moveaxis(sums, 1, 0))
 
     def _cut(self, n: int) -> tuple[tuple[Integers, Integers], Floats]:
         """Index each query's first group not wholly within the first n; the share that is."""
@@ -187,8 +220,10 @@ class TiedRanking:
         b = self._before.hits[cut]
         m = np.minimum(n, self.items) - start
         if n not in self._reciprocals:  # the same for both averages
-            self._reciprocals[n] = mean_reciprocal(size, hits, m, b)
-        reciprocal, some = self._reciprocals[n]
+            found = np.empty((len(size), 2))
+            _side_by_side(mean_reciprocal, (size, hits, m, b), (), (found,))
+            self._reciprocals[n] = found
+        reciprocal, some = self._reciprocals[n].T
         first = some - b * reciprocal  # mean of K/(B + K)
         second = share * hits - (1 + b) * some + b * (b + 1) * reciprocal  # of K(K − 1)/(B + K)
 

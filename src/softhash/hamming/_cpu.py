@@ -1,47 +1,23 @@
 """Hamming search on the processor: parts of the work, one per thread, and their merged results.
 
-The kernels release the GIL, so plain threads run them side by side; every thread has buffers of its
-own, and several searches may run at once.
+Every thread has buffers of its own, and several searches may run at once.
 """
 
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from typing import TypeVar
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
+from softhash._threads import in_parts
 from softhash.codes import Codes
-from softhash.devices import usable_cores
 from softhash.hamming import _scan
 from softhash.hamming.words import Words, as_words, is_in_words, word_count
 
-Result = TypeVar("Result")
 Ranking = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 WORDS_PER_THREAD = 1 << 20  # comparisons below which waking a thread takes longer than it saves
 PADDED_AT_ONCE = 1 << 16  # rows that are not whole words are padded in chunks of so many
 SHORT_LISTS = 1 << 22  # candidates held at once: bounds the queries that are worked on together
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(usable_cores(), thread_name_prefix="softhash")
-
-
-if hasattr(os, "register_at_fork"):  # a child has none of the threads: it starts its own
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-def in_parts(
-    n: int, threads: int, work: Callable[[int, int], Result], multiple_of: int = 1
-) -> list[Result]:
-    """Call ``work(start, stop)`` on even parts of range(n), side by side."""
-    step = -(-n // (multiple_of * threads)) * multiple_of
-    others = [_pool().submit(work, start, min(start + step, n)) for start in range(step, n, step)]
-    return [work(0, min(step, n)), *(other.result() for other in others)]
 
 
 def worthwhile(threads: int, comparisons: int) -> int:

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
+from softhash._threads import in_parts
 from softhash.codes import Codes
 from softhash.hamming import _count_kernels
-from softhash.hamming._cpu import in_parts
 from softhash.hamming.words import Words, as_words
 
 Labels = npt.NDArray[np.uint8]

@@ -29,6 +29,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from softhash._threads import in_parts
 from softhash.codes import Codes
 from softhash.errors import UsageError
 from softhash.hamming import _cpu, search
@@ -106,7 +107,7 @@ class MultiIndex:
                 width = (0,) * rows.shape[1]
                 fill_table(rows.reshape(-1), parts, offsets, words, positions, width)
 
-        _cpu.in_parts(tables, count_threads(threads), fill)
+        in_parts(tables, count_threads(threads), fill)
         return cls(codes, buckets)
 
     @classmethod
@@ -144,7 +145,7 @@ class MultiIndex:
             some, into = words[start:stop], keys[start:stop]
             look_up_nearest(some, self.buckets, live, k, self._budget, into, width)
 
-        _cpu.in_parts(len(queries), threads, fill)
+        in_parts(len(queries), threads, fill)
         missing = np.flatnonzero(keys[:, 0] < 0)
         if len(missing):
             some = queries[missing]
@@ -210,7 +211,7 @@ class MultiIndex:
             found = (look_up(query, self.buckets, *fixed) for query in words[start:stop])
             return [np.sort(keys) if is_whole else None for keys, is_whole in found]
 
-        parts = _cpu.in_parts(len(words), threads, work)
+        parts = in_parts(len(words), threads, work)
         return [keys for part in parts for keys in part]
 
 

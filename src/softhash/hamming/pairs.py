@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from softhash._kernels import Scalar, Width, kernel
+from softhash._threads import in_parts
 from softhash.codes import Codes
-from softhash.hamming import _cpu
 from softhash.hamming._buckets import Buckets
 from softhash.hamming._checks import check_k, check_radius, count_threads
 from softhash.hamming._lookup import look_up
@@ -100,7 +100,7 @@ def _in_ranges(index: MultiIndex, k: int, radius: int, threads: int) -> Iterator
 
     while start < n:
         base, stop, is_cut = start, min(start + threads * step, n), False
-        ranges = _cpu.in_parts(stop - base, threads, partial(join, base))
+        ranges = in_parts(stop - base, threads, partial(join, base))
         for joined in ranges:
             yield from joined.pairs()
             while joined.next < joined.stop:  # it gave a whole piece, and has more

@@ -18,6 +18,7 @@ that concerns depends on the codes; `docs/how-to/scale.md` has measurements.
 import numpy as np
 import numpy.typing as npt
 
+from softhash._threads import in_parts
 from softhash.devices import usable_cores
 from softhash.hamming import _cpu
 from softhash.hamming._first_words import sampled_distances, scan_chosen
@@ -95,7 +96,7 @@ def _candidates(
         return keys[: state[2]]
 
     threads = _cpu.worthwhile(usable_cores(), len(first))
-    return np.sort(np.concatenate(_cpu.in_parts(len(first), threads, work, 64)))[:k]
+    return np.sort(np.concatenate(in_parts(len(first), threads, work, 64)))[:k]
 
 
 def _exactly(query: Words, codes: Words, k: int, mask: Words | None) -> _cpu.Ranking:
