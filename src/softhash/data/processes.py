@@ -4,37 +4,36 @@ Threads share Python's lock and one address space. On a machine with 16 cores, 1
 three times as many pictures as 16 threads (`benchmarks/gpu_encoding.py`). They take a second or two
 to start, so that they are for thousands of pictures. Pixels go through memory that all share; paths
 and answers go through pipes. A script that calls needs no `if __name__ == "__main__"`: the
-processes run a module of this room, not the script.
+processes run a module of this room, not the script. They have Pillow as it is installed, without
+what a script may have changed in it.
 """
 
-import json
 import os
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from mmap import mmap
 from queue import SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import ImageFile
 
+from softhash.data._decoder import Decoder
 from softhash.data._decoding_memory import MAX_BYTES
-from softhash.data._decoding_process import Refusal
 from softhash.data.image_set import ImageSet
-from softhash.data.loading import Batch, Broken, collect_batch, decode_into
-from softhash.errors import InputError
+from softhash.data.loading import Batch, Broken, collect_batch, decode_into, load
 
+MAX_PROCESSES = 16  # more were not measured, and each takes 80 MB and has less memory to decode in
 PICTURES_AT_ONCE = 32  # of one job
-MODULE = "softhash.data._decoding_process"
-STOPPING = 10.0  # seconds to finish a job
 
 
 def can_use_processes() -> bool:
-    """Return whether this system shares memory between processes without a file that stays."""
-    return hasattr(os, "memfd_create") and bool(sys.executable)
+    """Return whether processes can be started here, and share memory without a file that stays."""
+    is_python = bool(sys.executable) and not getattr(sys, "frozen", False)
+    return is_python and hasattr(os, "memfd_create") and not ImageFile.LOAD_TRUNCATED_IMAGES
 
 
 def load_in_processes(
@@ -42,102 +41,96 @@ def load_in_processes(
 ) -> Generator[Batch, None, None]:
     """Decode the pictures of a collection as `load` does, in processes.
 
-    The pixels of a batch are overwritten once the next one is asked for.
+    The pixels of a batch are overwritten once the next one is asked for. Where there is no room for
+    processes or their memory, threads decode.
 
     Args:
         images: the collection.
         size: what every picture is resized to, (height, width).
         batch_size: pictures per batch, broken ones included; only the last batch may hold fewer.
-        processes: how many decode.
+        processes: how many decode, at most.
 
     Raises:
         InputError: a process ended, as when the system killed it.
 
     """
+    batch_size = max(1, min(batch_size, len(images)))
+    processes = min(processes, MAX_PROCESSES)
     ahead = max(2, -(-2 * processes * PICTURES_AT_ONCE // batch_size))
     slots = ahead + 2  # those in the making, one that is finished, one that is used
-    shape = (slots, batch_size, *size, 3)
-    making: deque[tuple[NDArray[np.int64], NDArray[np.uint8], list[Future[list[Broken | None]]]]]
-    making = deque()
-
-    def finished() -> Batch:
-        chunk, pixels, jobs = making.popleft()
-        return collect_batch(chunk, pixels, [one for job in jobs for one in job.result()])
-
-    with _shared_memory(shape) as (memory, rows), _started(memory, size, processes) as workers:
-        team = _Team(images, rows.reshape(-1, *size, 3), workers)
-        pool = ThreadPoolExecutor(processes)  # a thread waits for each process
+    with ExitStack() as stack:
         try:
-            for number, start in enumerate(range(0, len(images), batch_size)):
-                slot = number % slots
-                chunk = np.arange(start, min(start + batch_size, len(images)), dtype=np.int64)
-                parts = range(0, len(chunk), PICTURES_AT_ONCE)
-                jobs = [
-                    pool.submit(team.decode, chunk[i : i + PICTURES_AT_ONCE], slot * batch_size + i)
-                    for i in parts
-                ]
-                making.append((chunk, rows[slot, : len(chunk)], jobs))
-                if len(making) > ahead:
-                    yield finished()
-            while making:
-                yield finished()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            shape = (slots * batch_size, *size, 3)
+            memory, rows = stack.enter_context(_shared_memory(shape))
+            decoders = stack.enter_context(_started(memory, size, processes))
+        except OSError:
+            stack.close()
+            yield from load(images, size, batch_size=batch_size)
+            return
+        yield from _batches(_Team(images, rows, decoders), len(images), batch_size, ahead)
 
 
 class _Team:
-    """Processes that take jobs in turn.
+    """Decoders that take jobs in turn.
 
     Args:
         images: the collection.
         rows: the shared memory (n, height, width, 3).
-        workers: the processes.
+        decoders: the processes.
 
     """
 
-    def __init__(
-        self, images: ImageSet, rows: NDArray[np.uint8], workers: list["subprocess.Popen[str]"]
-    ) -> None:
-        self._images, self._rows = images, rows
-        self._idle: SimpleQueue[subprocess.Popen[str]] = SimpleQueue()
-        for worker in workers:
-            self._idle.put(worker)
+    def __init__(self, images: ImageSet, rows: NDArray[np.uint8], decoders: list[Decoder]) -> None:
+        self.images, self.rows, self.decoders = images, rows, decoders
+        self._idle: SimpleQueue[Decoder] = SimpleQueue()
+        for decoder in decoders:
+            self._idle.put(decoder)
 
     def decode(self, positions: NDArray[np.int64], first: int) -> list[Broken | None]:
         """Fill rows from `first` on; return what is wrong with each picture."""
-        paths = [os.fspath(self._images.path(position)) for position in positions]
-        worker = self._idle.get()
+        paths = [os.fspath(self.images.path(position)) for position in positions]
+        decoder = self._idle.get()
         try:
-            refused = _ask(worker, first, paths)
+            refused = decoder.decode(first, paths)
         finally:
-            self._idle.put(worker)
+            self._idle.put(decoder)
         results: list[Broken | None] = [None] * len(positions)
         for number, reason, kind in refused:
             position = int(positions[number])
             if kind == "refused":  # by a share of the memory: here is all of it
-                results[number] = decode_into(self._images, position, self._rows[first + number])
+                results[number] = decode_into(self.images, position, self.rows[first + number])
             else:
-                results[number] = Broken(position, self._images.file_names[position], reason, kind)
+                results[number] = Broken(position, self.images.file_names[position], reason, kind)
         return results
 
 
-def _ask(worker: "subprocess.Popen[str]", first: int, paths: list[str]) -> list[Refusal]:
-    """Have a process decode pictures; return those that it could not read."""
-    answer = ""
-    if worker.stdin and worker.stdout:
-        try:
-            worker.stdin.write(json.dumps((first, paths)) + "\n")
-            worker.stdin.flush()
-            answer = worker.stdout.readline()
-        except BrokenPipeError:
-            pass
-    if not answer.endswith("\n"):
-        raise InputError(
-            f"a process that decodes pictures ended ({worker.wait()}) with {paths[0]}, or one of "
-            f"the {len(paths) - 1} after it",
-            "was memory short? With a number of workers, threads decode",
-        )
-    return [(number, reason, kind) for number, reason, kind in json.loads(answer)]
+def _batches(team: _Team, count: int, batch_size: int, ahead: int) -> Generator[Batch, None, None]:
+    """Keep `ahead` batches in the making while the one before them is used."""
+    making: deque[tuple[NDArray[np.int64], int, list[Future[list[Broken | None]]]]] = deque()
+
+    def finished() -> Batch:
+        chunk, first, jobs = making.popleft()
+        pixels = team.rows[first : first + len(chunk)]
+        return collect_batch(chunk, pixels, [one for job in jobs for one in job.result()])
+
+    pool = ThreadPoolExecutor(len(team.decoders))  # a thread waits for each process
+    try:
+        for start in range(0, count, batch_size):
+            chunk = np.arange(start, min(start + batch_size, count), dtype=np.int64)
+            first = start % len(team.rows)
+            jobs = [
+                pool.submit(team.decode, chunk[i : i + PICTURES_AT_ONCE], first + i)
+                for i in range(0, len(chunk), PICTURES_AT_ONCE)
+            ]
+            making.append((chunk, first, jobs))
+            if len(making) > ahead:
+                yield finished()
+        while making:
+            yield finished()
+    finally:
+        for decoder in team.decoders:  # nobody waits for what they have in hand
+            decoder.kill()
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager
@@ -153,43 +146,15 @@ def _shared_memory(shape: tuple[int, ...]) -> Iterator[tuple[int, NDArray[np.uin
 
 
 @contextmanager
-def _started(
-    memory: int, size: tuple[int, int], processes: int
-) -> Iterator[list["subprocess.Popen[str]"]]:
+def _started(memory: int, size: tuple[int, int], processes: int) -> Iterator[list[Decoder]]:
     """Start processes, each with its share of what decoding may take; end them afterwards."""
-    numbers = (memory, *size, MAX_BYTES // processes)
-    command = [sys.executable, "-m", MODULE, *map(str, numbers)]
-    found = os.pathsep.join(path for path in sys.path if path)
-    workers = []
+    decoders: list[Decoder] = []
     try:
         for _ in range(processes):
-            workers.append(
-                subprocess.Popen(  # noqa: S603 - the same Python, a module of this package
-                    command, text=True, pass_fds=[memory], env={**os.environ, "PYTHONPATH": found},
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                )
-            )  # fmt: skip
-        yield workers
+            decoders.append(Decoder(memory, size, MAX_BYTES // processes))
+        yield decoders
     finally:
-        for worker in workers:
-            _let_go(worker)
-        for worker in workers:
-            _end(worker)
-
-
-def _let_go(worker: "subprocess.Popen[str]") -> None:
-    """Have a process end when its job is done."""
-    try:
-        if worker.stdin:
-            worker.stdin.close()
-    except BrokenPipeError:  # it has ended, with a job that it had not read
-        pass
-
-
-def _end(worker: "subprocess.Popen[str]") -> None:
-    """Wait for a process, but not for ever."""
-    with worker:
-        try:
-            worker.wait(STOPPING)
-        except subprocess.TimeoutExpired:
-            worker.kill()
+        for decoder in decoders:
+            decoder.kill()
+        for decoder in decoders:
+            decoder.close()

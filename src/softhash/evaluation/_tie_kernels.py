@@ -108,8 +108,8 @@ def first_cut(start: npt.NDArray[np.int64], size: Floats, n: int) -> npt.NDArray
 
 
 @kernel
-def running_sums(gains: npt.NDArray[np.uint16], discounts: Floats) -> Floats:
-    """Sum over each query's ranking, in order: relevant, gain, DCG, Σ precision, Σ mean gain.
+def running_sums(gains: npt.NDArray[np.uint16], n: int, discounts: Floats) -> Floats:
+    """Sum over the first n of each ranking: relevant, gain, DCG, Σ precision, Σ mean gain.
 
     The last two are summed at the relevant items, as average precision and its weighted form do.
     """
@@ -117,7 +117,7 @@ def running_sums(gains: npt.NDArray[np.uint16], discounts: Floats) -> Floats:
     exponential = 2.0 ** np.arange(gains.max() + 1 if gains.size else 1) - 1
     for query in range(len(gains)):
         relevant, gained, dcg, precision, mean_gain = 0.0, 0.0, 0.0, 0.0, 0.0
-        for i in range(gains.shape[1]):
+        for i in range(min(n, gains.shape[1])):
             gain = gains[query, i]
             if gain > 0:
                 relevant += 1

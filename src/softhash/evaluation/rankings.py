@@ -279,7 +279,7 @@ class StableRanking(SummedRanking):
         self.gains = gains
 
     def _sums_at(self, n: int) -> Floats:
-        return running_sums(self.gains[:, :n], np.diff(summed_discounts(self.gains.shape[1])))
+        return running_sums(self.gains, n, np.diff(summed_discounts(self.gains.shape[1])))
 
     def average_precision(self, n: int) -> Floats:
         """Average the precision at each relevant item of the first n."""
