@@ -41,7 +41,8 @@ Source = dict[str, Any]
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path("docs/results")
 COVERED = ("README.md", "docs/index.md", "docs/why/method.md", "docs/how-to/finetune.md")
-REFERENCES = ("float", "classifier")  # ranked by other things than codes: they have no rank
+# ranked by other things than codes: they have no rank
+REFERENCES = ("float", "classifier", "float-finetuned", "classifier-finetuned")
 LISTED = ("rows", "method", "bits", "variant", "metric", "reduction")
 SHARED = {*LISTED, "where"}
 KEYS = {"numbers": {*SHARED, "minus"}, "ranks": {*SHARED, "rank", "of", "level"}}

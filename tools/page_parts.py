@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,8 +33,11 @@ def wrap(markdown: str) -> str:
 
 
 def list_versions(rows: Sequence[Row], key: str) -> str:
-    """List the versions of something that rows were computed with."""
-    return ", ".join(sorted({str(row["versions"].get(key, "unknown")) for row in rows}))
+    """List the versions of something that rows were computed with; of several, how many rows."""
+    counts = Counter(str(row["versions"].get(key, "unknown")) for row in rows)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{name} ({count:,} rows)" for name, count in counts.most_common())
 
 
 def describe_data(row: Row) -> Facts:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.comparison.further import list_further
+from tools.comparison.further import list_further, list_further_commands
 from tools.comparison.part import SHOWN_BITS, Part, read_part
 from tools.comparison.standing import list_gains, list_printed, list_standing
 from tools.comparison.tables import PAPER, SCREEN, by_length, overview
@@ -42,18 +42,25 @@ RECIPES = """\
 `common` is plain training. `strong` is what our own method has by default: a linear path beside the
 hidden layer, more dropout, batches twice as large and twice as many epochs.
 """
+DPSH = """\
+DPSH's rows were run with η = 0.3, as they say, while the default of their commit was 0.6. It was
+chosen on halves of VOC2012's train set, and has been the default since.
+"""
 TESTED = """\
 Differences were tested by a paired bootstrap over queries and seeds. Values marked ≈ are level with
 the best of their column: the 95 % interval of the difference contains 0. Then nobody leads.
+Intervals are not corrected for the number of columns; how often chance calls a lead is in [Compare
+methods](../../how-to/compare.md).
 """
 GAINS = """\
 What the recipe brings to a method is the difference of the two columns. What our loss brings is the
 distance to the best other method under the same recipe.
 """
 STANDING = """\
-How our own method stands in each column: it leads, it is level with the best, or it is behind. DQN
-and SPQ are quantisers: they compare the query's real numbers with codebooks, so their database has
-codes of the same length, but their queries are not codes.
+How our own method stands in each column: it leads, it is level with the best, or it is behind.
+*Level with X* where it is not the best itself: X has the higher mean, and others may be level too.
+DQN and SPQ are quantisers: they compare the query's real numbers with codebooks, so their database
+has codes of the same length, but their queries are not codes.
 """
 PRINTED = """\
 In brackets is what the IDHN paper prints: another network (AlexNet, fine-tuned; features of its fc7
@@ -80,7 +87,7 @@ def write_page(folder: Path, title: str, data: str = "", *, figures: bool = True
     parts = [f"# {title}: every method under one recipe\n", INTRODUCTION, "## What was run\n"]
     parts += [list_facts(common, strong)]
     parts += [(folder / ABOUT).read_text()] if (folder / ABOUT).exists() else []
-    parts += [RECIPES, TESTED]
+    parts += [RECIPES, DPSH, TESTED]
     parts += [
         "## The common recipe\n",
         overview(common, bits, PAPER),
@@ -97,7 +104,8 @@ def write_page(folder: Path, title: str, data: str = "", *, figures: bool = True
     parts += list_further(folder)
     parts += ["## Every length\n", *(by_length(common, *measure) for measure in BY_LENGTH)]
     parts += ["## Beside the paper\n", PRINTED, list_printed(common, data)] if data else []
-    parts += ["## How to rerun\n", list_commands(common, folder.name, title, data)]
+    further = list_further_commands(folder)
+    parts += ["## How to rerun\n", list_commands(common, folder.name, title, data, further)]
     text = "\n".join(parts)
     write_whole(folder / PAGE, text, force=True)
     return text
@@ -114,8 +122,8 @@ def list_facts(common: Part, strong: Part) -> str:
         ("lengths", f"{', '.join(map(str, common.group.bits))} bits"),
         ("seeds", _seeds(rows)),
         MEASURED,
-        ("code", list_versions(rows, "commit")),
-        ("device", list_versions(rows, "device")),
+        ("code of these rows", list_versions(rows, "commit")),
+        ("device of these rows", list_versions(rows, "device")),
         ("raw rows", ", ".join(f"[{p.name}.jsonl]({p.name}.jsonl)" for p in (common, strong))),
         ("generated", ", ".join(f"[{p.name}]({p.name}/tables.md)" for p in (common, strong))),
     ]
@@ -130,7 +138,9 @@ def list_figures(part: Part) -> str:
     )
 
 
-def list_commands(part: Part, folder: str, title: str, data: str) -> str:
+def list_commands(
+    part: Part, folder: str, title: str, data: str, further: Sequence[tuple[str, str]]
+) -> str:
     """Write the commands that give these rows.
 
     Args:
@@ -138,6 +148,7 @@ def list_commands(part: Part, folder: str, title: str, data: str) -> str:
         folder: name of theirs in docs/results.
         title: the collection's name.
         data: the paper's name of the data set.
+        further: what the further parts are, and their commands.
 
     """
     protocol = part.group.rows[0]["data"]["protocol"]
@@ -148,6 +159,7 @@ def list_commands(part: Part, folder: str, title: str, data: str) -> str:
     commands = [
         ("rows", f"{bench}/frozen-common.toml {given} -o RESULTS --curves 48"),
         ("the other recipe", f"{bench}/frozen-strong.toml {given} -o STRONG --curves 48"),
+        *further,
         ("tables, figures, tested differences", "softhash plot RESULTS -o FIGURES"),
         ("this page", shlex.join(["python", "-m", "tools.comparison", *given_again])),
     ]

@@ -25,7 +25,8 @@ INTRODUCTION = """\
 
 This page is for researchers who want to know what codes are worth where the usual protocol says
 little. `tools/comparison/protocols.py` wrote it from the rows: one seed, 48 bits, the common recipe
-for all methods ([protocols.toml](../../recipes/compare/protocols.toml)), a frozen network.
+for all methods ([protocols.toml](../../recipes/compare/protocols.toml)), a frozen network, computed
+on a processor.
 """
 UNSEEN_TEXT = """\
 ## Classes that training never saw
@@ -39,8 +40,10 @@ VOC_VAL_TEXT = """\
 
 `train` of VOC2012 is train set and database, `val` has the queries. The best epoch is the highest
 of all epochs, chosen on the test queries, as several papers do. It is a maximum, not a measurement.
-HyP² prints 0.841 to 0.925 for this split: another network, fine-tuned, pictures of 448×448, and the
-best of 20 looks at the queries.
+HyP² prints 0.841 to 0.925 for this split: another network, fine-tuned, pictures of 448×448, MAP of
+the whole ranking, and the best of 20 looks at the queries. OrthoHash's batch normalisation goes
+into its weights after the last epoch, by means over the train set; so its row can be above its
+epochs.
 """
 
 
