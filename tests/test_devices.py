@@ -68,3 +68,39 @@ def test_the_instructions_are_found_in_what_linux_says(
         assert devices.has_vnni() is expected
     finally:
         devices.has_vnni.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("group", "files", "expected"),
+    [
+        ("0::/\n", {"cpu.max": "150000 100000\n"}, 2),
+        ("0::/a/b\n", {"a/b/cpu.max": "max 100000\n", "a/cpu.max": "300000 100000\n"}, 3),
+        ("0::/not/seen\n", {"cpu.max": "50000 100000\n"}, 1),
+        (
+            "5:cpuacct,cpu:/x\n0::/\n",
+            {"cpu/x/cpu.cfs_quota_us": "400000\n", "cpu/x/cpu.cfs_period_us": "100000\n"},
+            4,
+        ),
+        ("1:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, 64),
+        ("0::/\n", {"cpu.max": "damaged\n"}, 64),
+        (None, {}, 64),
+    ],
+)
+def test_a_container_has_the_cores_that_its_time_is_worth(
+    group, files, expected, monkeypatch, tmp_path
+):
+    groups = tmp_path / "groups"
+    for name, text in files.items():
+        (groups / name).parent.mkdir(parents=True, exist_ok=True)
+        (groups / name).write_text(text)
+    if group is not None:
+        (tmp_path / "group").write_text(group)
+    monkeypatch.setattr(devices, "GROUP", tmp_path / "group")
+    monkeypatch.setattr(devices, "GROUPS", groups)
+    monkeypatch.setattr(devices, "_limits", [1 << 30])
+    monkeypatch.setattr(devices.os, "sched_getaffinity", lambda _: range(64), raising=False)
+    devices._cores_of_group.cache_clear()
+    try:
+        assert devices.usable_cores() == expected
+    finally:
+        devices._cores_of_group.cache_clear()

@@ -16,18 +16,54 @@ from softhash.errors import MissingExtraError, UsageError, unknown_name
 
 DEVICES = ("auto", "cpu", "cuda")
 CPU_FACTS = Path("/proc/cpuinfo")
+GROUP, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 VNNI = {"avx512_vnni", "avx_vnni"}  # instructions for products of 8 bits
 _limits = [1 << 30]  # of cores, as far as somebody has set them
 DRIVER_FILES = ("/dev/nvidiactl", "/dev/dxg")  # of Linux, and of Linux under Windows
 
 
 def usable_cores() -> int:
-    """Count the processor cores this process may use, which can be fewer than the machine has."""
+    """Count the processor cores this process may use, which can be fewer than the machine has.
+
+    A container may have all cores, but only so much time on them: then as many as fit that time.
+    """
     if hasattr(os, "sched_getaffinity"):
         found = len(os.sched_getaffinity(0))
     else:
         found = os.cpu_count() or 1
-    return min(found, *_limits)
+    return min(found, _cores_of_group(), *_limits)
+
+
+@cache
+def _cores_of_group() -> int:
+    """Return how many cores the control groups of Linux leave to this process."""
+    try:
+        lines = GROUP.read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return _limits[0]
+    shares = [_limits[0]]
+    for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") >= 2):
+        if "cpu" in controllers.split(","):
+            root, names = GROUPS / "cpu", ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
+        elif not controllers:
+            root, names = GROUPS, ["cpu.max"]
+        else:
+            continue
+        group = root / path.lstrip("/")
+        for place in (group, *group.parents):  # in a container, its own group may be the root
+            if place.is_relative_to(root):
+                shares += _share(place, names)
+    return min(shares)
+
+
+def _share(group: Path, names: list[str]) -> list[int]:
+    """Return the cores that a control group allows, nothing where it sets no limit."""
+    try:
+        quota, period = " ".join((group / name).read_text() for name in names).split()
+        share = -(-int(quota) // int(period))
+    except (OSError, ValueError, ZeroDivisionError):  # "max" is no number
+        return []
+    return [max(1, share)] if int(quota) > 0 else []
 
 
 def limit_cores(count: int) -> None:
