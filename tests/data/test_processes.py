@@ -14,13 +14,15 @@ from PIL import Image, ImageFile
 from softhash.data import _decoder, processes
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import decode_into, load
-from softhash.data.processes import can_use_processes, load_in_processes
+from softhash.data.processes import load_in_processes, useful_processes
 from softhash.errors import InputError
 from softhash.model import inputs
 
 SIZE, COUNT = (24, 20), 70  # more than two jobs
 
-pytestmark = pytest.mark.skipif(not can_use_processes(), reason="memory cannot be shared here")
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "memfd_create"), reason="memory cannot be shared between processes here"
+)
 
 
 @pytest.fixture
@@ -123,7 +125,7 @@ def test_an_avif_is_decoded_by_the_process_that_asks(images, monkeypatch):
 
     monkeypatch.setattr(processes, "decode_into", decode_here)
     found = copied(load_in_processes(images, SIZE, batch_size=COUNT, processes=2))
-    assert asked == [7]
+    assert sorted(asked) == [5, 7, 40]  # and those that cannot be read
     np.testing.assert_array_equal(found[0][1], copied(load(images, SIZE, batch_size=COUNT))[0][1])
 
 
@@ -137,17 +139,30 @@ def test_threads_decode_where_processes_cannot_be_started(images, monkeypatch, s
     assert started == []
 
 
+def test_what_a_program_allows_pillow_holds_in_processes(images, monkeypatch):
+    whole = images.path(9).read_bytes()
+    images.path(9).write_bytes(whole[: len(whole) * 2 // 3])
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
+    found = copied(load_in_processes(images, SIZE, batch_size=COUNT, processes=2))
+    assert [one.position for one in found[0][2]] == [5, 40]
+
+
 @pytest.mark.parametrize(
-    ("where", "name", "value"),
+    ("cores", "where", "name", "value", "expected"),
     [
-        (sys, "frozen", True),
-        (sys, "executable", ""),
-        (ImageFile, "LOAD_TRUNCATED_IMAGES", True),
+        (8, sys, "frozen", False, 8),
+        (7, sys, "frozen", False, 0),
+        (64, sys, "frozen", False, 16),
+        (8, sys, "frozen", True, 0),
+        (8, sys, "executable", "", 0),
     ],
 )
-def test_processes_are_not_used_where_they_would_differ(monkeypatch, where, name, value):
+def test_processes_are_for_many_cores_and_a_python_of_its_own(
+    monkeypatch, cores, where, name, value, expected
+):
+    monkeypatch.setattr(processes, "usable_cores", lambda: cores)
     monkeypatch.setattr(where, name, value, raising=False)
-    assert not can_use_processes()
+    assert useful_processes() == expected
 
 
 def test_processes_end_with_the_one_that_started_them(images):
@@ -184,21 +199,19 @@ def _runs(process):
 
 
 @pytest.mark.parametrize(
-    ("pictures", "cores", "workers", "chosen"),
-    [(COUNT, 8, None, True), (COUNT, 7, None, False), (COUNT, 8, 2, False), (69, 8, None, False)],
+    ("pictures", "useful", "workers", "chosen"),
+    [(COUNT, 8, None, True), (COUNT, 0, None, False), (COUNT, 8, 2, False), (69, 8, None, False)],
 )
-def test_processes_are_for_many_pictures_and_cores(
-    images, monkeypatch, pictures, cores, workers, chosen
-):
+def test_processes_are_for_many_pictures(images, monkeypatch, pictures, useful, workers, chosen):
     asked = []
 
     def in_processes(*_, processes, **__):
         asked.append(processes)
         yield from ()
 
-    monkeypatch.setattr(inputs, "usable_cores", lambda: cores)
+    monkeypatch.setattr(inputs, "useful_processes", lambda: useful)
     monkeypatch.setattr(inputs, "MANY_PICTURES", COUNT)
     monkeypatch.setattr(inputs, "load_in_processes", in_processes)
     some = images.select(range(pictures))
     list(inputs.pictures(some, 24, 8, workers).batches)
-    assert asked == ([cores] if chosen else [])
+    assert asked == ([useful] if chosen else [])

@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from softhash.data._decoding_process import Refusal
 from softhash.errors import InputError
 
+File = str | bytes  # the path of a picture, or its content
 MODULE = "softhash.data._decoding_process"
 
 
@@ -41,8 +42,12 @@ class Decoder:
         finally:
             os.close(writes)
 
-    def decode(self, first: int, paths: list[str]) -> list[Refusal]:
-        """Have pictures decoded into rows from `first` on; return those that cannot be read.
+    def decode(self, first: int, files: Sequence[File | None]) -> list[int]:
+        """Have pictures decoded into rows from `first` on; return the numbers of those that failed.
+
+        Args:
+            first: the row of the first picture.
+            files: the path of each picture or its bytes; None fails.
 
         Raises:
             InputError: the process ended.
@@ -51,7 +56,7 @@ class Decoder:
         answer = ""
         try:
             if self._process.stdin:
-                self._process.stdin.write(json.dumps((first, paths)).encode("ascii") + b"\n")
+                self._process.stdin.write(_job(first, files))
                 self._process.stdin.flush()
                 answer = self._answers.readline()
         except (BrokenPipeError, ValueError):  # it ended, or was closed
@@ -59,14 +64,14 @@ class Decoder:
         if not answer.endswith("\n"):
             self.kill()
             raise InputError(
-                f"a process that decodes pictures ended ({self._process.wait()}) with {paths[0]}, "
-                f"or one of the {len(paths) - 1} after it",
+                f"a process that decodes pictures ended ({self._process.wait()}) with "
+                f"{_name(files[0])}, or one of the {len(files) - 1} after it",
                 "was memory short? In Python, Hasher.encode(…, workers=4) decodes in threads",
             )
-        started, refused = json.loads(answer)
+        started, failed = json.loads(answer)
         if started != first:
             raise InputError(f"a process was asked for row {first}, and answered for {started}")
-        return [(number, reason, kind) for number, reason, kind in refused]
+        return [int(number) for number in failed]
 
     def kill(self) -> None:
         """End the process, whatever it has in hand."""
@@ -79,6 +84,17 @@ class Decoder:
         if self._process.stdin:
             with suppress(BrokenPipeError):  # with a job that it had not read
                 self._process.stdin.close()
+
+
+def _job(first: int, files: Sequence[File | None]) -> bytes:
+    """Return a job as a process reads it."""
+    head = [len(file) if isinstance(file, bytes) else file for file in files]
+    contents = [file for file in files if isinstance(file, bytes)]
+    return b"".join((json.dumps((first, head)).encode("ascii"), b"\n", *contents))
+
+
+def _name(file: File | None) -> str:
+    return file if isinstance(file, str) else "a picture"
 
 
 def _python() -> list[str]:

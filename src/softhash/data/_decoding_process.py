@@ -1,16 +1,19 @@
 """A process that decodes pictures for another; see `processes`, which starts it.
 
-Jobs are lines of JSON on stdin: the first row to fill, and the paths. Pixels go into memory that
-both share. Answers are lines of JSON on a pipe of their own, as libraries may print: the first row
-again, and which pictures could not be read, why, and the kind.
+A job on stdin is a line of JSON, the first row to fill and for each picture its path, the length of
+its bytes, or null; then these bytes. Pixels go into memory that both share. Answers are lines of
+JSON on a pipe of their own, as libraries may print: the first row again, and which pictures were
+not decoded.
 """
 
+import io
 import json
 import mmap
 import os
 import signal
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +22,6 @@ from softhash.data._decoding_memory import budget
 from softhash.data._heif import AVIF, container_kind
 from softhash.data.decoding import open_image
 from softhash.errors import ImageError
-
-Refusal = tuple[int, str, str]  # which of a job's pictures, the reason, the kind of an ImageError
 
 
 def main(answers: int, memory: int, height: int, width: int, most_bytes: int) -> None:
@@ -40,33 +41,39 @@ def main(answers: int, memory: int, height: int, width: int, most_bytes: int) ->
     try:
         with os.fdopen(answers, "w", encoding="ascii") as pipe:
             for line in sys.stdin.buffer:
-                first, paths = json.loads(line)
-                refused = _decode(paths, rows[first : first + len(paths)])
-                pipe.write(json.dumps((first, refused)) + "\n")
+                first, files = json.loads(line)
+                sources = [_read(file) for file in files]
+                failed = [i for i, one in enumerate(sources) if not _fill(rows[first + i], one)]
+                pipe.write(json.dumps((first, failed)) + "\n")
                 pipe.flush()
     except BrokenPipeError:  # who asked has ended
         os._exit(0)
 
 
-def _decode(paths: list[str], rows: NDArray[np.uint8]) -> list[Refusal]:
-    refused = []
-    for number, path in enumerate(paths):
-        try:
-            if _takes_all_memory(path):
-                refused.append((number, "", "refused"))
-                continue
-            rows[number] = np.asarray(open_image(path, size=rows.shape[1:3]))
-        except ImageError as error:
-            refused.append((number, str(error), error.kind))
-    return refused
+def _read(file: str | int | None) -> Path | bytes | None:
+    if isinstance(file, int):
+        return sys.stdin.buffer.read(file)
+    return None if file is None else Path(file)
 
 
-def _takes_all_memory(path: str) -> bool:
-    """Return whether a file is an AVIF, of which one at a time is decoded by who asks."""
+def _fill(row: NDArray[np.uint8], source: Path | bytes | None) -> bool:
+    """Decode a picture into a row; return whether that was possible."""
+    if source is None or _takes_all_memory(source):
+        return False
     try:
-        if not Path(path).is_file():  # a pipe would be waited for
+        row[:] = np.asarray(open_image(source, size=row.shape[:2]))
+    except ImageError:
+        return False
+    return True
+
+
+def _takes_all_memory(source: Path | bytes) -> bool:
+    """Return whether a picture is an AVIF, of which one at a time is decoded by who asks."""
+    try:
+        if isinstance(source, Path) and not source.is_file():  # a pipe would be waited for
             return False
-        with Path(path).open("rb") as stream:
+        stream: BinaryIO
+        with source.open("rb") if isinstance(source, Path) else io.BytesIO(source) as stream:
             return container_kind(stream) == AVIF
     except (OSError, ValueError):  # said with the reason, when it is opened
         return False

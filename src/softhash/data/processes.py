@@ -2,38 +2,48 @@
 
 Threads share Python's lock and one address space. On a machine with 16 cores, 16 processes read
 three times as many pictures as 16 threads (`benchmarks/gpu_encoding.py`). They take a second or two
-to start, so that they are for thousands of pictures. Pixels go through memory that all share; paths
+to start, so that they are for thousands of pictures. Pixels go through memory that all share; files
 and answers go through pipes. A script that calls needs no `if __name__ == "__main__"`: the
-processes run a module of this room, not the script. They have Pillow as it is installed, without
-what a script may have changed in it.
+processes run a module of this room, not the script.
+
+What a process cannot decode is tried again here: with all of the memory, with what the program may
+have changed in Pillow, and for an error that names the picture.
 """
 
 import os
 import sys
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from mmap import mmap
 from queue import SimpleQueue
+from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import ImageFile
 
-from softhash.data._decoder import Decoder
+from softhash.data._decoder import Decoder, File
 from softhash.data._decoding_memory import MAX_BYTES
 from softhash.data.image_set import ImageSet
-from softhash.data.loading import Batch, Broken, collect_batch, decode_into, load
+from softhash.data.loading import Batch, Broken, Job, collect_batch, decode_ahead, decode_into
+from softhash.devices import usable_cores
 
+MANY_CORES = 8  # threads use no more
 MAX_PROCESSES = 16  # more were not measured, and each takes 80 MB and has less memory to decode in
-PICTURES_AT_ONCE = 32  # of one job
+PICTURES_AT_ONCE = 32  # of one piece of work
+
+Chunks = Iterable[tuple[NDArray[np.int64], Sequence[Job]]]
+Decode = Callable[[Job, NDArray[np.uint8]], Broken | None]
 
 
-def can_use_processes() -> bool:
-    """Return whether processes can be started here, and share memory without a file that stays."""
+def useful_processes() -> int:
+    """Return how many processes decode thousands of pictures faster than threads; 0 for none."""
+    cores = usable_cores()
     is_python = bool(sys.executable) and not getattr(sys, "frozen", False)
-    return is_python and hasattr(os, "memfd_create") and not ImageFile.LOAD_TRUNCATED_IMAGES
+    can_share = is_python and hasattr(os, "memfd_create")
+    return min(cores, MAX_PROCESSES) if can_share and cores >= MANY_CORES else 0
 
 
 def load_in_processes(
@@ -41,88 +51,124 @@ def load_in_processes(
 ) -> Generator[Batch, None, None]:
     """Decode the pictures of a collection as `load` does, in processes.
 
-    The pixels of a batch are overwritten once the next one is asked for. Where there is no room for
-    processes or their memory, threads decode.
-
     Args:
         images: the collection.
         size: what every picture is resized to, (height, width).
         batch_size: pictures per batch, broken ones included; only the last batch may hold fewer.
-        processes: how many decode, at most.
+        processes: how many decode.
+
+    """
+    positions = np.arange(len(images), dtype=np.int64)
+    starts = range(0, len(images), batch_size)
+    parts = (positions[start : start + batch_size] for start in starts)
+    chunks = ((part, part.tolist()) for part in parts)
+
+    def path(position: int) -> str:
+        return os.fspath(images.path(position))
+
+    some = max(1, min(batch_size, len(images)))
+    decode = partial(decode_into, images)
+    return decode_in_processes(chunks, decode, path, size, batch_size=some, processes=processes)
+
+
+def decode_in_processes(
+    chunks: Chunks[Job],
+    decode: Decode[Job],
+    find_file: Callable[[Job], File | None],
+    size: tuple[int, int],
+    *,
+    batch_size: int,
+    processes: int,
+) -> Generator[Batch, None, None]:
+    """Decode chunks of pictures as `decode_ahead` does, in processes.
+
+    The pixels of a batch are overwritten once the next one is asked for. Where there is no room for
+    processes or their memory, threads decode.
+
+    Args:
+        chunks: positions, and for each what `decode` needs.
+        decode: fills an array with one picture, or returns what is wrong with it.
+        find_file: returns the path of a picture or its bytes, None for what is not for processes.
+        size: what every picture is resized to, (height, width).
+        batch_size: how many pictures a chunk has, at most.
+        processes: how many decode.
 
     Raises:
         InputError: a process ended, as when the system killed it.
 
     """
-    batch_size = max(1, min(batch_size, len(images)))
-    processes = min(processes, MAX_PROCESSES)
     ahead = max(2, -(-2 * processes * PICTURES_AT_ONCE // batch_size))
     slots = ahead + 2  # those in the making, one that is finished, one that is used
     with ExitStack() as stack:
         try:
-            shape = (slots * batch_size, *size, 3)
-            memory, rows = stack.enter_context(_shared_memory(shape))
+            memory, rows = stack.enter_context(_shared_memory((slots, batch_size, *size, 3)))
             decoders = stack.enter_context(_started(memory, size, processes))
         except OSError:
             stack.close()
-            yield from load(images, size, batch_size=batch_size)
+            yield from decode_ahead(chunks, decode, (*size, 3), processes, batch_size)
             return
-        yield from _batches(_Team(images, rows, decoders), len(images), batch_size, ahead)
+        team = _Team(decode, find_file, rows.reshape(-1, *size, 3), decoders)
+        yield from _ahead(chunks, team, batch_size, slots, ahead)
 
 
-class _Team:
-    """Decoders that take jobs in turn.
+class _Team(Generic[Job]):
+    """Decoders that take pieces of work in turn.
 
     Args:
-        images: the collection.
+        decode: decodes a picture in this process.
+        find_file: returns what a process is given of a picture.
         rows: the shared memory (n, height, width, 3).
         decoders: the processes.
 
     """
 
-    def __init__(self, images: ImageSet, rows: NDArray[np.uint8], decoders: list[Decoder]) -> None:
-        self.images, self.rows, self.decoders = images, rows, decoders
+    def __init__(
+        self,
+        decode: Decode[Job],
+        find_file: Callable[[Job], File | None],
+        rows: NDArray[np.uint8],
+        decoders: list[Decoder],
+    ) -> None:
+        self._decode, self._find_file = decode, find_file
+        self.rows, self.decoders = rows, decoders
         self._idle: SimpleQueue[Decoder] = SimpleQueue()
         for decoder in decoders:
             self._idle.put(decoder)
 
-    def decode(self, positions: NDArray[np.int64], first: int) -> list[Broken | None]:
+    def fill(self, first: int, jobs: Sequence[Job]) -> list[Broken | None]:
         """Fill rows from `first` on; return what is wrong with each picture."""
-        paths = [os.fspath(self.images.path(position)) for position in positions]
+        files = [self._find_file(job) for job in jobs]
         decoder = self._idle.get()
         try:
-            refused = decoder.decode(first, paths)
+            failed = decoder.decode(first, files)
         finally:
             self._idle.put(decoder)
-        results: list[Broken | None] = [None] * len(positions)
-        for number, reason, kind in refused:
-            position = int(positions[number])
-            if kind == "refused":  # by a share of the memory: here is all of it
-                results[number] = decode_into(self.images, position, self.rows[first + number])
-            else:
-                results[number] = Broken(position, self.images.file_names[position], reason, kind)
+        results: list[Broken | None] = [None] * len(jobs)
+        for number in failed:
+            results[number] = self._decode(jobs[number], self.rows[first + number])
         return results
 
 
-def _batches(team: _Team, count: int, batch_size: int, ahead: int) -> Generator[Batch, None, None]:
+def _ahead(
+    chunks: Chunks[Job], team: _Team[Job], batch_size: int, slots: int, ahead: int
+) -> Generator[Batch, None, None]:
     """Keep `ahead` batches in the making while the one before them is used."""
     making: deque[tuple[NDArray[np.int64], int, list[Future[list[Broken | None]]]]] = deque()
 
     def finished() -> Batch:
-        chunk, first, jobs = making.popleft()
+        chunk, first, parts = making.popleft()
         pixels = team.rows[first : first + len(chunk)]
-        return collect_batch(chunk, pixels, [one for job in jobs for one in job.result()])
+        return collect_batch(chunk, pixels, [one for part in parts for one in part.result()])
 
     pool = ThreadPoolExecutor(len(team.decoders))  # a thread waits for each process
     try:
-        for start in range(0, count, batch_size):
-            chunk = np.arange(start, min(start + batch_size, count), dtype=np.int64)
-            first = start % len(team.rows)
-            jobs = [
-                pool.submit(team.decode, chunk[i : i + PICTURES_AT_ONCE], first + i)
-                for i in range(0, len(chunk), PICTURES_AT_ONCE)
+        for number, (chunk, jobs) in enumerate(chunks):
+            first = number % slots * batch_size
+            parts = [
+                pool.submit(team.fill, first + i, jobs[i : i + PICTURES_AT_ONCE])
+                for i in range(0, len(jobs), PICTURES_AT_ONCE)
             ]
-            making.append((chunk, first, jobs))
+            making.append((chunk, first, parts))
             if len(making) > ahead:
                 yield finished()
         while making:

@@ -13,15 +13,13 @@ from PIL import Image
 from softhash.data.decoding import as_picture, open_image
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Batch, Broken, load
-from softhash.data.processes import can_use_processes, load_in_processes
+from softhash.data.processes import load_in_processes, useful_processes
 from softhash.data.shards.stream import ShardPictures
-from softhash.devices import usable_cores
 from softhash.errors import ImageError, InputError
 
 Item = str | os.PathLike[str] | bytes | Image.Image | NDArray[np.uint8]
 Items = Sequence[Item] | NDArray[np.uint8]
 MANY_PICTURES = 8192  # for which processes pay, which take seconds to start
-MANY_CORES = 8  # threads use no more
 Source = Item | ImageSet | ShardPictures | Sequence[Item] | NDArray[Any]
 
 
@@ -107,10 +105,9 @@ def _checked(array: NDArray[Any]) -> NDArray[np.uint8]:
 def _files(
     images: ImageSet, size: int, batch_size: int, workers: int | None
 ) -> Generator[Batch, None, None]:
-    cores = usable_cores()
-    many = cores >= MANY_CORES and len(images) >= MANY_PICTURES
-    if workers is None and many and can_use_processes():
-        return load_in_processes(images, (size, size), batch_size=batch_size, processes=cores)
+    is_long = workers is None and len(images) >= MANY_PICTURES
+    if is_long and (processes := useful_processes()):
+        return load_in_processes(images, (size, size), batch_size=batch_size, processes=processes)
     return load(images, size, batch_size=batch_size, workers=workers)
 
 

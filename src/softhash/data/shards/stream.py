@@ -1,7 +1,8 @@
-"""The pictures of a shard as batches, read once, decoded ahead in threads."""
+"""The pictures of a shard as batches, read once, decoded ahead."""
 
 import io
-from collections.abc import Generator
+import os
+from collections.abc import Generator, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 
 from softhash.data.decoding import open_image
 from softhash.data.loading import Batch, Broken, decode_ahead
+from softhash.data.processes import decode_in_processes, useful_processes
 from softhash.data.shards.records import Picture, Record, Unusable, read_shard
 from softhash.devices import usable_cores
 from softhash.errors import ImageError
 
 BYTES_AT_ONCE = 1 << 26  # of files waiting in one batch: it ends early beyond that
-
-Chunk = tuple[NDArray[np.int64], list[Record]]
+MANY_BYTES = 1 << 28  # of a shard, from which on processes pay, which take seconds to start
 
 
 class ShardPictures:
@@ -48,20 +49,33 @@ class ShardPictures:
         Args:
             size: the side of the squares that they are resized to.
             batch_size: pictures per batch, at most.
-            workers: threads that decode; the cores this process may use by default.
+            workers: threads that decode. By default the cores this process may use, or as many
+                processes where the shard is large and cores are many.
 
         """
-        threads = usable_cores() if workers is None else workers
         chunks = self._chunks(batch_size)
-        shape = (size, size, 3)
-        with (
-            closing(chunks),
-            closing(decode_ahead(chunks, _decode, shape, threads, batch_size)) as batches,
-        ):
+        with closing(chunks), closing(self._decoded(chunks, size, batch_size, workers)) as batches:
             for batch in batches:
                 for one in batch.broken:
                     self._names.pop(one.position, None)
                 yield batch
+
+    def _decoded(
+        self, chunks: Iterable["Chunk"], size: int, batch_size: int, workers: int | None
+    ) -> Generator[Batch, None, None]:
+        is_long = workers is None and self._size() >= MANY_BYTES
+        if is_long and (processes := useful_processes()):
+            square, many = (size, size), {"batch_size": batch_size, "processes": processes}
+            return decode_in_processes(chunks, _decode, _file, square, **many)
+        threads = usable_cores() if workers is None else workers
+        return decode_ahead(chunks, _decode, (size, size, 3), threads, batch_size)
+
+    def _size(self) -> int:
+        """Return the bytes of the shard; a table of paths has few."""
+        try:
+            return self.path.stat().st_size
+        except OSError:  # said with the reason, when it is read
+            return 0
 
     def _chunks(self, batch_size: int) -> Generator[tuple[NDArray[np.int64], list["Job"]]]:
         start, waiting = 0, 0
@@ -79,6 +93,15 @@ class ShardPictures:
 
 
 Job = tuple[int, Path, Record]
+Chunk = tuple[NDArray[np.int64], list[Job]]
+
+
+def _file(job: Job) -> str | bytes | None:
+    """Return the path of a picture or its bytes, None for what is no picture."""
+    _, _, record = job
+    if isinstance(record, Unusable):
+        return None
+    return os.fspath(record.content) if isinstance(record.content, Path) else record.content
 
 
 def _decode(job: Job, target: NDArray[np.uint8]) -> Broken | None:
