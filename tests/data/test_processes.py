@@ -53,6 +53,13 @@ def started(monkeypatch):
     return found
 
 
+def children(process):
+    """The numbers of the processes that a process started."""
+    command = ["pgrep", "-P", str(process)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [int(number) for number in found.split()]
+
+
 def copied(batches):
     """All that batches hold, which the next one overwrites."""
     return [(one.positions.tolist(), one.pixels.copy(), one.broken) for one in batches]
@@ -90,7 +97,7 @@ def test_a_process_that_is_killed_is_an_error_and_ends_the_others(images, starte
     many = images.select(np.arange(20_000) % COUNT)  # far more than are in the making
     batches = load_in_processes(many, SIZE, batch_size=1, processes=2)
     next(batches)
-    os.kill(started[0].pid, signal.SIGKILL)
+    os.kill(children(started[0].pid)[1], signal.SIGKILL)
     with pytest.raises(InputError, match="a process that decodes pictures ended") as error:
         copied(batches)
     assert "workers" in error.value.hint
@@ -133,7 +140,7 @@ def test_threads_decode_where_processes_cannot_be_started(images, monkeypatch, s
     def refuse(*_, **__):
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(_decoder.os, "pipe", refuse)
+    monkeypatch.setattr(_decoder.socket, "socketpair", refuse)
     found = copied(load_in_processes(images, SIZE, batch_size=10**9, processes=2))
     assert found[0][0] == copied(load(images, SIZE, batch_size=COUNT))[0][0]
     assert started == []
@@ -180,15 +187,14 @@ def test_processes_end_with_the_one_that_started_them(images):
     command = [sys.executable, "-c", code, path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         parent.stdout.readline()
-        children = subprocess.run(
-            ["pgrep", "-P", str(parent.pid)], capture_output=True, text=True, check=True
-        ).stdout.split()
-        assert len(children) == 2
+        (first,) = children(parent.pid)
+        team = [first, *children(first)]
+        assert len(team) == 3
         parent.kill()
     until = time.monotonic() + 20
-    while any(_runs(int(child)) for child in children) and time.monotonic() < until:
+    while any(map(_runs, team)) and time.monotonic() < until:
         time.sleep(0.05)
-    assert not any(_runs(int(child)) for child in children)
+    assert not any(map(_runs, team))
 
 
 def _runs(process):

@@ -2,6 +2,7 @@
 
 | file | holds |
 |---|---|
+| `frozen-common-further.jsonl`, `frozen-strong-further.jsonl` | methods left out above |
 | `five-seeds.jsonl` | the best methods with five seeds, the common recipe |
 | `tuned.jsonl`, `tuned-trials.jsonl` | the best of each method's trials, and all trials |
 | `finetune-common.jsonl`, `finetune-strong.jsonl` | fine-tuned networks, both recipes |
@@ -14,7 +15,7 @@ from statistics import fmean
 from tools.comparison.part import SHOWN_BITS, Part, read_part
 from tools.comparison.standing import list_standing
 from tools.comparison.tables import PAPER, SCREEN, overview
-from tools.page_parts import describe_split, list_versions, write_table
+from tools.page_parts import describe_split, list_versions, wrap, write_table
 
 from softhash.experiments.results import Row, read_rows
 from softhash.experiments.tune import score
@@ -23,6 +24,8 @@ from softhash.plots.styles import display_name, plot_rank
 FIVE, TUNED, TRIALS = "five-seeds", "tuned", "tuned-trials"
 FINETUNED = ("finetune-common", "finetune-strong")
 COMMANDS = {
+    "frozen-common-further": "further methods, common",
+    "frozen-strong-further": "further methods, strong",
     FIVE: "five seeds",
     TUNED: "tuned",
     "finetune-common": "fine-tuned, common",
@@ -31,6 +34,18 @@ COMMANDS = {
 NEEDLESS = re.compile(r" --(?:part|sheets|curves|device) \S+")
 DATA, PLACE = re.compile(r"--(?:features|data) \S+(?: --protocol \S+)?"), re.compile(r"-o \S+")
 
+LATER = {
+    "frozen-common-further": (
+        "Further methods, common recipe",
+        "Methods that the runs above left out, beside two that are in them, all at one later "
+        "commit. *Leads* is among these.",
+    ),
+    "frozen-strong-further": (
+        "Further methods, strong recipe",
+        "Methods that the strong runs above left out, beside the best of those, all at one later "
+        "commit. *Leads* is among these.",
+    ),
+}
 FIVE_SEEDS = """\
 The eight deep methods with the highest mean of MAP@5000 and NDCG@100 at 48 bits over VOC2012, IAPR
 TC-12 and COCO, among those that were run on all three: trained again with five seeds, by the common
@@ -71,6 +86,9 @@ below is not that of the frozen rows, values of both must not be compared.
 def list_further(folder: Path) -> list[str]:
     """Write the sections of the parts that a collection has."""
     sections = []
+    for name, (title, text) in LATER.items():
+        if (folder / f"{name}.jsonl").exists():
+            sections += [f"## {title}\n", wrap(text), *_later(read_part(folder, name))]
     if (folder / f"{FIVE}.jsonl").exists():
         part = read_part(folder, FIVE)
         shown = overview(part, SHOWN_BITS, (*PAPER, *SCREEN))
@@ -84,6 +102,14 @@ def list_further(folder: Path) -> list[str]:
         sections += [f"### The {part.name.removeprefix('finetune-')} recipe\n"]
         sections += [overview(part, SHOWN_BITS, (*PAPER, *SCREEN)), list_standing(part)]
     return sections
+
+
+def _later(part: Part) -> list[str]:
+    rows = part.group.rows
+    facts = [(key, list_versions(rows, key)) for key in ("commit", "device")]
+    facts += [("raw rows", f"[{part.name}.jsonl]({part.name}.jsonl)")]
+    tables = [overview(part, bits, (*PAPER, *SCREEN)) for bits in part.group.bits]
+    return [write_table(("", ""), facts), *tables, list_standing(part)]
 
 
 def list_further_commands(folder: Path) -> list[tuple[str, str]]:

@@ -1,11 +1,13 @@
-"""One process that decodes pictures, as the process that started it sees it."""
+"""Processes that decode pictures, as the process that started them sees them."""
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from softhash.errors import InputError
@@ -15,32 +17,16 @@ MODULE = "softhash.data._decoding_process"
 
 
 class Decoder:
-    """A process, and the pipes to it; it ends when its stdin does.
+    """The connection to a process, which ends when it does.
 
     Args:
-        memory: the descriptor of the memory that it fills.
-        size: of the pictures, (height, width).
-        most_bytes: what decoding may take.
+        connection: to write jobs to, and read answers from.
 
     """
 
-    def __init__(self, memory: int, size: tuple[int, int], most_bytes: int) -> None:
-        reads, writes = os.pipe()
-        self._answers = os.fdopen(reads, encoding="ascii")
-        try:
-            self._process = subprocess.Popen(  # noqa: S603 - the same Python, a module of this room
-                [*_python(), *map(str, (writes, memory, *size, most_bytes))],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,  # libraries may print
-                pass_fds=[memory, writes],
-                env={**os.environ, "PYTHONPATH": _search_path()},
-                process_group=0,  # Ctrl-C on a terminal is not for it
-            )
-        except BaseException:
-            self._answers.close()
-            raise
-        finally:
-            os.close(writes)
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._answers = connection.makefile(encoding="ascii")
 
     def decode(self, first: int, files: Sequence[File | None]) -> list[int]:
         """Have pictures decoded into rows from `first` on; return the numbers of those that failed.
@@ -54,18 +40,14 @@ class Decoder:
 
         """
         answer = ""
-        try:
-            if self._process.stdin:
-                self._process.stdin.write(_job(first, files))
-                self._process.stdin.flush()
-                answer = self._answers.readline()
-        except (BrokenPipeError, ValueError):  # it ended, or was closed
-            pass
+        with suppress(ConnectionError):
+            self._connection.sendall(_job(first, files))
+            answer = self._answers.readline()
         if not answer.endswith("\n"):
-            self.kill()
+            named = files[0] if isinstance(files[0], str) else "a picture"
             raise InputError(
-                f"a process that decodes pictures ended ({self._process.wait()}) with "
-                f"{_name(files[0])}, or one of the {len(files) - 1} after it",
+                f"a process that decodes pictures ended, with {named} or one of the "
+                f"{len(files) - 1} after it",
                 "was memory short? In Python, Hasher.encode(…, workers=4) decodes in threads",
             )
         started, failed = json.loads(answer)
@@ -73,17 +55,71 @@ class Decoder:
             raise InputError(f"a process was asked for row {first}, and answered for {started}")
         return [int(number) for number in failed]
 
-    def kill(self) -> None:
-        """End the process, whatever it has in hand."""
-        self._process.kill()
-
     def close(self) -> None:
-        """Wait for a process that was killed, and close the pipes."""
-        self._process.wait()
+        """End the connection."""
         self._answers.close()
-        if self._process.stdin:
-            with suppress(BrokenPipeError):  # with a job that it had not read
-                self._process.stdin.close()
+        self._connection.close()
+
+
+class Decoders(list[Decoder]):
+    """Several processes; see `start_decoders`.
+
+    Args:
+        decoders: the connections to them.
+        first: the process that started the others, in a group of processes with them.
+
+    """
+
+    def __init__(self, decoders: Sequence[Decoder], first: "subprocess.Popen[bytes]") -> None:
+        super().__init__(decoders)
+        self._first = first
+
+    def kill(self) -> None:
+        """End all processes, whatever they have in hand."""
+        if self._first.returncode is None:  # else the number may be another group's
+            with suppress(ProcessLookupError):
+                os.killpg(self._first.pid, signal.SIGKILL)
+
+
+@contextmanager
+def start_decoders(
+    count: int, memory: int, size: tuple[int, int], most_bytes: int
+) -> Iterator[Decoders]:
+    """Start processes, and end them afterwards.
+
+    One is started as a Python of its own. It loads what all of them need, and forks.
+
+    Args:
+        count: how many.
+        memory: the descriptor of the memory that they fill.
+        size: of the pictures, (height, width).
+        most_bytes: what decoding may take in each.
+
+    Raises:
+        OSError: the system has no room for them.
+
+    """
+    with ExitStack() as stack:
+        pairs = [tuple(map(stack.enter_context, socket.socketpair())) for _ in range(count)]
+        theirs = [end.fileno() for _, end in pairs]
+        first = subprocess.Popen(  # noqa: S603 - the same Python, a module of this room
+            [*_python(), *map(str, (memory, *size, most_bytes, *theirs))],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # libraries may print
+            pass_fds=[memory, *theirs],
+            # Threads of linear algebra, which nothing here uses, do not survive a fork.
+            env={**os.environ, "PYTHONPATH": _search_path(), "OPENBLAS_NUM_THREADS": "1"},
+            process_group=0,  # Ctrl-C on a terminal is not for them
+        )
+        for _, end in pairs:
+            end.close()
+        decoders = [stack.enter_context(closing(Decoder(end))) for end, _ in pairs]
+        started = Decoders(decoders, first)
+        try:
+            yield started
+        finally:
+            started.kill()
+            first.wait()
 
 
 def _job(first: int, files: Sequence[File | None]) -> bytes:
@@ -93,13 +129,10 @@ def _job(first: int, files: Sequence[File | None]) -> bytes:
     return b"".join((json.dumps((first, head)).encode("ascii"), b"\n", *contents))
 
 
-def _name(file: File | None) -> str:
-    return file if isinstance(file, str) else "a picture"
-
-
 def _python() -> list[str]:
     """Return the command that runs the module, without the working directory among its modules."""
-    return [sys.executable, "-P", "-X", f"utf8={sys.flags.utf8_mode}", "-m", MODULE]
+    flags = ["-P", "-W", "ignore", "-X", f"utf8={sys.flags.utf8_mode}"]
+    return [sys.executable, *flags, "-m", MODULE]
 
 
 def _search_path() -> str:

@@ -1,9 +1,8 @@
-"""A process that decodes pictures for another; see `processes`, which starts it.
+"""Processes that decode pictures for another; see `processes`, which has them started.
 
-A job on stdin is a line of JSON, the first row to fill and for each picture its path, the length of
-its bytes, or null; then these bytes. Pixels go into memory that both share. Answers are lines of
-JSON on a pipe of their own, as libraries may print: the first row again, and which pictures were
-not decoded.
+A job is a line of JSON: the first row to fill, and for each picture its path, the length of its
+bytes, or null. These bytes follow. Pixels go into memory that all share. An answer is a line of
+JSON too: the first row again, and which pictures were not decoded.
 """
 
 import io
@@ -11,48 +10,65 @@ import json
 import mmap
 import os
 import signal
+import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from softhash.data._decoding_memory import budget
 from softhash.data._heif import AVIF, container_kind
-from softhash.data.decoding import open_image
+from softhash.data.decoding import as_picture, open_image
 from softhash.errors import ImageError
 
+MARGIN = 64  # pixels, by which a picture is larger than what it is resized to
 
-def main(answers: int, memory: int, height: int, width: int, most_bytes: int) -> None:
-    """Answer jobs until there are no more.
+
+def main(memory: int, height: int, width: int, most_bytes: int, *connections: int) -> None:
+    """Fork a process for each connection; end when all of them have.
 
     Args:
-        answers: the descriptor that they are written to.
         memory: the descriptor of the shared memory.
         height: of the pictures.
         width: of the pictures.
-        most_bytes: what decoding may take; what takes more is refused.
+        most_bytes: what decoding may take in each; what takes more is not decoded.
+        *connections: the descriptors that jobs are read from, and answers written to.
 
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends who asked, and so the jobs
-    budget.total = most_bytes
     rows = np.frombuffer(mmap.mmap(memory, 0), np.uint8).reshape(-1, height, width, 3)
-    try:
-        with os.fdopen(answers, "w", encoding="ascii") as pipe:
-            for line in sys.stdin.buffer:
-                first, files = json.loads(line)
-                sources = [_read(file) for file in files]
-                failed = [i for i, one in enumerate(sources) if not _fill(rows[first + i], one)]
-                pipe.write(json.dumps((first, failed)) + "\n")
-                pipe.flush()
-    except BrokenPipeError:  # who asked has ended
-        os._exit(0)
+    # What resizing needs is loaded once, before there are several.
+    as_picture(Image.new("RGB", (width + MARGIN, height + MARGIN)), size=(height, width))
+    budget.total = most_bytes
+    for own in connections:
+        if os.fork() == 0:
+            for other in set(connections) - {own}:
+                os.close(other)
+            _answer(socket.socket(fileno=own), rows)
+            os._exit(0)
+    for connection in connections:
+        os.close(connection)
+    for _ in connections:
+        os.wait()
 
 
-def _read(file: str | int | None) -> Path | bytes | None:
+def _answer(connection: socket.socket, rows: NDArray[np.uint8]) -> None:
+    """Answer jobs until there are no more."""
+    with suppress(ConnectionError), connection.makefile("rb") as stream:  # who asked has ended
+        for line in stream:
+            first, files = json.loads(line)
+            sources = [_read(stream, file) for file in files]
+            failed = [i for i, one in enumerate(sources) if not _fill(rows[first + i], one)]
+            connection.sendall(json.dumps((first, failed)).encode("ascii") + b"\n")
+
+
+def _read(stream: BinaryIO, file: str | int | None) -> Path | bytes | None:
     if isinstance(file, int):
-        return sys.stdin.buffer.read(file)
+        return stream.read(file)
     return None if file is None else Path(file)
 
 

@@ -24,14 +24,14 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from softhash.data._decoder import Decoder, File
+from softhash.data._decoder import Decoder, Decoders, File, start_decoders
 from softhash.data._decoding_memory import MAX_BYTES
 from softhash.data.image_set import ImageSet
 from softhash.data.loading import Batch, Broken, Job, collect_batch, decode_ahead, decode_into
 from softhash.devices import usable_cores
 
 MANY_CORES = 8  # threads use no more
-MAX_PROCESSES = 16  # more were not measured, and each takes 80 MB and has less memory to decode in
+MAX_PROCESSES = 16  # more were not measured, and each has less memory to decode in
 PICTURES_AT_ONCE = 32  # of one piece of work
 
 Chunks = Iterable[tuple[NDArray[np.int64], Sequence[Job]]]
@@ -102,7 +102,8 @@ def decode_in_processes(
     with ExitStack() as stack:
         try:
             memory, rows = stack.enter_context(_shared_memory((slots, batch_size, *size, 3)))
-            decoders = stack.enter_context(_started(memory, size, processes))
+            share = MAX_BYTES // processes
+            decoders = stack.enter_context(start_decoders(processes, memory, size, share))
         except OSError:
             stack.close()
             yield from decode_ahead(chunks, decode, (*size, 3), processes, batch_size)
@@ -127,7 +128,7 @@ class _Team(Generic[Job]):
         decode: Decode[Job],
         find_file: Callable[[Job], File | None],
         rows: NDArray[np.uint8],
-        decoders: list[Decoder],
+        decoders: Decoders,
     ) -> None:
         self._decode, self._find_file = decode, find_file
         self.rows, self.decoders = rows, decoders
@@ -174,8 +175,7 @@ def _ahead(
         while making:
             yield finished()
     finally:
-        for decoder in team.decoders:  # nobody waits for what they have in hand
-            decoder.kill()
+        team.decoders.kill()  # nobody waits for what they have in hand
         pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -189,18 +189,3 @@ def _shared_memory(shape: tuple[int, ...]) -> Iterator[tuple[int, NDArray[np.uin
         yield descriptor, np.frombuffer(mmap(descriptor, count), np.uint8).reshape(shape)
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _started(memory: int, size: tuple[int, int], processes: int) -> Iterator[list[Decoder]]:
-    """Start processes, each with its share of what decoding may take; end them afterwards."""
-    decoders: list[Decoder] = []
-    try:
-        for _ in range(processes):
-            decoders.append(Decoder(memory, size, MAX_BYTES // processes))
-        yield decoders
-    finally:
-        for decoder in decoders:
-            decoder.kill()
-        for decoder in decoders:
-            decoder.close()
