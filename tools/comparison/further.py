@@ -33,6 +33,7 @@ COMMANDS = {
 }
 NEEDLESS = re.compile(r" --(?:part|sheets|curves|device) \S+")
 DATA, PLACE = re.compile(r"--(?:features|data) \S+(?: --protocol \S+)?"), re.compile(r"-o \S+")
+ONLY, LENGTHS = re.compile(r"--only \S+"), re.compile(r"--bits \S+")
 
 LATER = {
     "frozen-common-further": (
@@ -115,15 +116,24 @@ def _later(part: Part) -> list[str]:
 def list_further_commands(folder: Path) -> list[tuple[str, str]]:
     """Return the commands of the parts that a collection has, as their rows carry them."""
     found = {name: folder / f"{name}.jsonl" for name in COMMANDS}
-    return [(COMMANDS[name], _plain(read_rows(f)[0])) for name, f in found.items() if f.exists()]
+    return [(COMMANDS[name], _plain(read_rows(f))) for name, f in found.items() if f.exists()]
 
 
-def _plain(row: Row) -> str:
-    """Return a row's command without what its values do not depend on, and from pictures."""
-    protocol = row["data"]["protocol"]
-    pictures = "--data PICTURES" + ("" if protocol == "random" else f" --protocol {protocol}")
-    command = NEEDLESS.sub("", row["command"])
-    return PLACE.sub("-o RESULTS", DATA.sub(pictures, command))
+def _plain(rows: list[Row]) -> str:
+    """Return the command of rows without what values do not depend on, and from pictures."""
+    protocol = rows[0]["data"]["protocol"]
+    methods = dict.fromkeys(row["recipe"]["method"] for row in rows)
+    pairs = [(row["recipe"]["bits"], row["contract"].get("bits")) for row in rows]
+    lengths = sorted({bits for bits, coded in pairs if bits == coded})  # references have no length
+    command = NEEDLESS.sub("", rows[0]["command"])
+    for pattern, text in (
+        (DATA, "--data PICTURES" + ("" if protocol == "random" else f" --protocol {protocol}")),
+        (PLACE, "-o RESULTS"),
+        (ONLY, f"--only {','.join(methods)}"),
+        (LENGTHS, f"--bits {','.join(map(str, lengths))}"),
+    ):
+        command = pattern.sub(text, command)
+    return command
 
 
 def _tuned(folder: Path) -> list[str]:
