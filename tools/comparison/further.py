@@ -109,7 +109,8 @@ def _later(part: Part) -> list[str]:
     rows = part.group.rows
     facts = [(key, list_versions(rows, key)) for key in ("commit", "device")]
     facts += [("raw rows", f"[{part.name}.jsonl]({part.name}.jsonl)")]
-    tables = [overview(part, bits, (*PAPER, *SCREEN)) for bits in part.group.bits]
+    lengths = sorted({line["bits"] for line in part.lines})
+    tables = [overview(part, bits, (*PAPER, *SCREEN)) for bits in lengths]
     return [write_table(("", ""), facts), *tables, list_standing(part)]
 
 
