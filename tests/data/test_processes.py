@@ -1,7 +1,9 @@
 """Decoding in processes: as in threads, whatever happens to a process."""
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -54,10 +56,13 @@ def started(monkeypatch):
 
 
 def children(process):
-    """The numbers of the processes that a process started."""
-    command = ["pgrep", "-P", str(process)]
-    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [int(number) for number in found.split()]
+    """The numbers of the processes that a process started, in order."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            if stat.read_text().rpartition(")")[2].split()[1] == str(process):
+                found.append(int(stat.parent.name))
+    return sorted(found)
 
 
 def copied(batches):
@@ -105,6 +110,7 @@ def test_a_process_that_is_killed_is_an_error_and_ends_the_others(images, starte
 
 
 def test_files_of_the_working_directory_are_not_run(images, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", ["", *sys.path])  # as in a notebook
     for name in ("json", "mmap", "signal", "numpy"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('run')")
     monkeypatch.chdir(tmp_path)
@@ -144,6 +150,78 @@ def test_threads_decode_where_processes_cannot_be_started(images, monkeypatch, s
     found = copied(load_in_processes(images, SIZE, batch_size=10**9, processes=2))
     assert found[0][0] == copied(load(images, SIZE, batch_size=COUNT))[0][0]
     assert started == []
+
+
+def test_threads_decode_where_not_all_processes_can_be_started(
+    images, tmp_path, monkeypatch, started, capfd
+):
+    second = (
+        "calls = []\nfork = os.fork\ndef refuse():\n    calls.append(1)\n    if len(calls) == 2:"
+    )
+    second += "\n        raise BlockingIOError(11, 'full')\n    return fork()\nos.fork = refuse\n"
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "sitecustomize.py").write_text(f"import os\n{second}")
+    monkeypatch.setattr(sys, "path", [os.fspath(tmp_path / "modules"), *sys.path])
+    found = copied(load_in_processes(images, SIZE, batch_size=COUNT, processes=3))
+    np.testing.assert_array_equal(found[0][1], copied(load(images, SIZE, batch_size=COUNT))[0][1])
+    assert [process.returncode for process in started] == [0]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_threads_decode_where_the_interpreter_is_none(images, monkeypatch, started):
+    monkeypatch.setattr(_decoder, "_python", lambda: ["true"])
+    found = copied(load_in_processes(images, SIZE, batch_size=COUNT, processes=2))
+    assert found[0][0] == copied(load(images, SIZE, batch_size=COUNT))[0][0]
+    assert len(started) == 1
+
+
+def test_connections_wait_whatever_the_program_has_set(images):
+    socket.setdefaulttimeout(0.001)
+    try:
+        found = copied(load_in_processes(images, SIZE, batch_size=8, processes=2))
+    finally:
+        socket.setdefaulttimeout(None)
+    assert sum(len(positions) for positions, _, _ in found) == COUNT - 2
+
+
+def test_files_wait_in_bounded_memory(images, monkeypatch):
+    pulled = []
+
+    def chunks():
+        for position in range(60):
+            pulled.append(position)
+            yield np.array([position]), [position]
+
+    def read(position):
+        return images.path(9).read_bytes()
+
+    monkeypatch.setattr(processes, "BYTES_WAITING", 10 * len(read(0)))
+    made = processes.decode_in_processes(
+        chunks(), lambda job, target: None, read, SIZE, batch_size=1, processes=2
+    )
+    ahead = [len(pulled) - number for number, _ in enumerate(made)]
+    assert len(ahead) == 60
+    assert max(ahead) == 11
+
+
+def test_processes_that_ended_are_reaped_by_their_own(images):
+    code = (
+        "import ctypes, sys; from pathlib import Path; import numpy as np\n"
+        "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans are ours, as those of init\n"
+        "from softhash.data.image_set import ImageSet\n"
+        "from softhash.data.processes import load_in_processes\n"
+        "images = ImageSet(Path(), (sys.argv[1],) * 99, np.zeros((99, 0), np.uint8), ())\n"
+        "for rounds in range(2):\n"
+        "    batches = load_in_processes(images, (64, 64), batch_size=9, processes=2)\n"
+        "    next(batches); batches.close()\n"
+        "print('done', flush=True); sys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", code, os.fspath(images.path(0))]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as parent:
+        assert parent.stdout.readline() == "done\n"
+        assert children(parent.pid) == []
+        parent.stdin.close()
 
 
 def test_what_a_program_allows_pillow_holds_in_processes(images, monkeypatch):

@@ -14,6 +14,9 @@ from softhash.errors import InputError
 
 File = str | bytes  # the path of a picture, or its content
 MODULE = "softhash.data._decoding_process"
+PACKAGES = Path(__file__).parents[2]  # where the module is found
+START_SECONDS = 60  # what does not answer by then is not the Python that was meant
+END_SECONDS = 5
 
 
 class Decoder:
@@ -27,6 +30,13 @@ class Decoder:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._answers = connection.makefile(encoding="ascii")
+
+    def wait_until_ready(self) -> None:
+        """Wait for the process to start, else raise OSError."""
+        self._connection.settimeout(START_SECONDS)
+        if not self._answers.readline():
+            raise ConnectionResetError("a process that decodes pictures ended while it started")
+        self._connection.settimeout(None)
 
     def decode(self, first: int, files: Sequence[File | None]) -> list[int]:
         """Have pictures decoded into rows from `first` on; return the numbers of those that failed.
@@ -74,11 +84,27 @@ class Decoders(list[Decoder]):
         super().__init__(decoders)
         self._first = first
 
-    def kill(self) -> None:
-        """End all processes, whatever they have in hand."""
+    def kill(self, how: int = signal.SIGTERM) -> None:
+        """End all processes, whatever they have in hand; the first outlives and reaps the others.
+
+        Args:
+            how: the signal.
+
+        """
         if self._first.returncode is None:  # else the number may be another group's
             with suppress(ProcessLookupError):
-                os.killpg(self._first.pid, signal.SIGKILL)
+                os.killpg(self._first.pid, how)
+
+    def close(self) -> None:
+        """End all processes, and wait until they have ended."""
+        self.kill()
+        for decoder in self:
+            decoder.close()
+        try:
+            self._first.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill(signal.SIGKILL)
+            self._first.wait()
 
 
 @contextmanager
@@ -101,6 +127,8 @@ def start_decoders(
     """
     with ExitStack() as stack:
         pairs = [tuple(map(stack.enter_context, socket.socketpair())) for _ in range(count)]
+        for end in (end for pair in pairs for end in pair):
+            end.settimeout(None)  # a program may have set another default
         theirs = [end.fileno() for _, end in pairs]
         first = subprocess.Popen(  # noqa: S603 - the same Python, a module of this room
             [*_python(), *map(str, (memory, *size, most_bytes, *theirs))],
@@ -113,13 +141,11 @@ def start_decoders(
         )
         for _, end in pairs:
             end.close()
-        decoders = [stack.enter_context(closing(Decoder(end))) for end, _ in pairs]
-        started = Decoders(decoders, first)
-        try:
+        started = Decoders([Decoder(end) for end, _ in pairs], first)
+        with closing(started):
+            for decoder in started:
+                decoder.wait_until_ready()
             yield started
-        finally:
-            started.kill()
-            first.wait()
 
 
 def _job(first: int, files: Sequence[File | None]) -> bytes:
@@ -136,5 +162,6 @@ def _python() -> list[str]:
 
 
 def _search_path() -> str:
-    """Return where this process finds modules."""
-    return os.pathsep.join(str(Path(path).absolute()) for path in sys.path if isinstance(path, str))
+    """Return where this process finds modules, but for the working directory of the moment."""
+    found = [Path(path).absolute() for path in sys.path if isinstance(path, str) and path]
+    return os.pathsep.join(map(str, [*found, PACKAGES]))

@@ -2,7 +2,8 @@
 
 A job is a line of JSON: the first row to fill, and for each picture its path, the length of its
 bytes, or null. These bytes follow. Pixels go into memory that all share. An answer is a line of
-JSON too: the first row again, and which pictures were not decoded.
+JSON too: the first row again, and which pictures were not decoded. An empty line before all answers
+says that a process has started.
 """
 
 import io
@@ -29,7 +30,7 @@ MARGIN = 64  # pixels, by which a picture is larger than what it is resized to
 
 
 def main(memory: int, height: int, width: int, most_bytes: int, *connections: int) -> None:
-    """Fork a process for each connection; end when all of them have.
+    """Fork a process for each connection; end when all of them have, or where one cannot be forked.
 
     Args:
         memory: the descriptor of the shared memory.
@@ -40,25 +41,33 @@ def main(memory: int, height: int, width: int, most_bytes: int, *connections: in
 
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends who asked, and so the jobs
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # which ends the others, to be reaped here
     rows = np.frombuffer(mmap.mmap(memory, 0), np.uint8).reshape(-1, height, width, 3)
     # What resizing needs is loaded once, before there are several.
     as_picture(Image.new("RGB", (width + MARGIN, height + MARGIN)), size=(height, width))
     budget.total = most_bytes
     for own in connections:
-        if os.fork() == 0:
+        try:
+            child = os.fork()
+        except OSError:  # who asked sees connections end without an answer
+            break
+        if child == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             for other in set(connections) - {own}:
                 os.close(other)
             _answer(socket.socket(fileno=own), rows)
             os._exit(0)
     for connection in connections:
         os.close(connection)
-    for _ in connections:
-        os.wait()
+    with suppress(ChildProcessError):  # all have ended
+        while True:
+            os.wait()
 
 
 def _answer(connection: socket.socket, rows: NDArray[np.uint8]) -> None:
     """Answer jobs until there are no more."""
     with suppress(ConnectionError), connection.makefile("rb") as stream:  # who asked has ended
+        connection.sendall(b"\n")
         for line in stream:
             first, files = json.loads(line)
             sources = [_read(stream, file) for file in files]

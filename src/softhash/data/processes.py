@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from mmap import mmap
 from queue import SimpleQueue
-from typing import Generic
+from typing import Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from softhash.devices import usable_cores
 MANY_CORES = 8  # threads use no more
 MAX_PROCESSES = 16  # more were not measured, and each has less memory to decode in
 PICTURES_AT_ONCE = 32  # of one piece of work
+BYTES_WAITING = 1 << 28  # of files read ahead, beyond which nothing more is read
 
 Chunks = Iterable[tuple[NDArray[np.int64], Sequence[Job]]]
 Decode = Callable[[Job, NDArray[np.uint8]], Broken | None]
@@ -108,8 +109,8 @@ def decode_in_processes(
             stack.close()
             yield from decode_ahead(chunks, decode, (*size, 3), processes, batch_size)
             return
-        team = _Team(decode, find_file, rows.reshape(-1, *size, 3), decoders)
-        yield from _ahead(chunks, team, batch_size, slots, ahead)
+        team = _Team(decode, rows.reshape(-1, *size, 3), decoders)
+        yield from _ahead(chunks, find_file, team, batch_size, slots)
 
 
 class _Team(Generic[Job]):
@@ -117,7 +118,6 @@ class _Team(Generic[Job]):
 
     Args:
         decode: decodes a picture in this process.
-        find_file: returns what a process is given of a picture.
         rows: the shared memory (n, height, width, 3).
         decoders: the processes.
 
@@ -126,19 +126,18 @@ class _Team(Generic[Job]):
     def __init__(
         self,
         decode: Decode[Job],
-        find_file: Callable[[Job], File | None],
         rows: NDArray[np.uint8],
         decoders: Decoders,
     ) -> None:
-        self._decode, self._find_file = decode, find_file
-        self.rows, self.decoders = rows, decoders
+        self._decode, self.rows, self.decoders = decode, rows, decoders
         self._idle: SimpleQueue[Decoder] = SimpleQueue()
         for decoder in decoders:
             self._idle.put(decoder)
 
-    def fill(self, first: int, jobs: Sequence[Job]) -> list[Broken | None]:
+    def fill(
+        self, first: int, jobs: Sequence[Job], files: Sequence[File | None]
+    ) -> list[Broken | None]:
         """Fill rows from `first` on; return what is wrong with each picture."""
-        files = [self._find_file(job) for job in jobs]
         decoder = self._idle.get()
         try:
             failed = decoder.decode(first, files)
@@ -150,27 +149,61 @@ class _Team(Generic[Job]):
         return results
 
 
+class _Making(NamedTuple):
+    """A batch in the making.
+
+    Attributes:
+        chunk: the positions of its pictures.
+        first: the row of the first.
+        parts: what becomes of the pieces of work.
+        waiting: the bytes of files that they hold.
+
+    """
+
+    chunk: NDArray[np.int64]
+    first: int
+    parts: list[Future[list[Broken | None]]]
+    waiting: int
+
+
 def _ahead(
-    chunks: Chunks[Job], team: _Team[Job], batch_size: int, slots: int, ahead: int
+    chunks: Chunks[Job],
+    find_file: Callable[[Job], File | None],
+    team: _Team[Job],
+    batch_size: int,
+    slots: int,
 ) -> Generator[Batch, None, None]:
-    """Keep `ahead` batches in the making while the one before them is used."""
-    making: deque[tuple[NDArray[np.int64], int, list[Future[list[Broken | None]]]]] = deque()
+    """Keep batches in the making while the one before them is used, as many as there is room for.
+
+    Args:
+        chunks: positions and jobs.
+        find_file: returns what a process is given of a picture.
+        team: the processes.
+        batch_size: rows of a slot.
+        slots: how many batches have room; one of them is used, and one is finished.
+
+    """
+    making: deque[_Making] = deque()
 
     def finished() -> Batch:
-        chunk, first, parts = making.popleft()
-        pixels = team.rows[first : first + len(chunk)]
-        return collect_batch(chunk, pixels, [one for part in parts for one in part.result()])
+        one = making.popleft()
+        pixels = team.rows[one.first : one.first + len(one.chunk)]
+        results = [result for part in one.parts for result in part.result()]
+        return collect_batch(one.chunk, pixels, results)
 
     pool = ThreadPoolExecutor(len(team.decoders))  # a thread waits for each process
     try:
         for number, (chunk, jobs) in enumerate(chunks):
             first = number % slots * batch_size
+            files = [find_file(job) for job in jobs]
+            pieces = [slice(i, i + PICTURES_AT_ONCE) for i in range(0, len(jobs), PICTURES_AT_ONCE)]
             parts = [
-                pool.submit(team.fill, first + i, jobs[i : i + PICTURES_AT_ONCE])
-                for i in range(0, len(jobs), PICTURES_AT_ONCE)
+                pool.submit(team.fill, first + piece.start, jobs[piece], files[piece])
+                for piece in pieces
             ]
-            making.append((chunk, first, parts))
-            if len(making) > ahead:
+            waiting = sum(len(file) for file in files if isinstance(file, bytes))
+            making.append(_Making(chunk, first, parts, waiting))
+            while len(making) > slots - 2 or sum(one.waiting for one in making) > BYTES_WAITING:
                 yield finished()
         while making:
             yield finished()
