@@ -5,10 +5,14 @@ import json
 import numpy as np
 import pytest
 from made_inputs import made_inputs
+from safetensors.torch import save_file
 
 from softhash.errors import AlreadyExistsError, InputError, UsageError
 from softhash.experiments.feature_file import describe_network, load_features, save_features
 from softhash.experiments.inputs import shared_key
+from softhash.model import backbones
+from softhash.model.weights import fingerprint
+from softhash.training.fit import build_hasher
 from softhash.training.recipe import Recipe
 
 
@@ -127,3 +131,64 @@ def test_features_of_drawn_weights_are_of_one_seed():
         Recipe(weights="random", seed=1)
     )
     assert shared_key(Recipe(seed=0)) == shared_key(Recipe(seed=1))
+
+
+def recipes_of(weights):
+    """Two recipes that differ in their seed alone."""
+    return [Recipe(weights=str(weights), seed=seed) for seed in (0, 1)]
+
+
+def write_weights(file, layers=""):
+    """Write the weights of those layers of the default backbone whose names begin so."""
+    state = backbones.build("efficientnet_lite0").state_dict()
+    save_file({name: value for name, value in state.items() if name.startswith(layers)}, file)
+    return file
+
+
+@pytest.mark.parametrize(("layers", "shared"), [("", True), ("_conv_stem", False)])
+def test_features_of_a_weights_file_are_of_one_seed_where_it_lacks_layers(tmp_path, layers, shared):
+    recipes = recipes_of(write_weights(tmp_path / "own.safetensors", layers))
+    backbones_of = [fingerprint(build_hasher(one).network, "backbone.") for one in recipes]
+    for one in (backbones_of, *([f(r) for r in recipes] for f in (shared_key, describe_network))):
+        assert (one[0] == one[1]) == shared
+
+
+def test_features_of_a_weights_file_serve_every_seed_where_the_file_is_not(tmp_path):
+    weights, file = write_weights(tmp_path / "own.safetensors"), tmp_path / "own.npz"
+    recipes = recipes_of(weights)
+    save_features(made_inputs(), recipes[0], file)
+    weights.unlink()
+    load_features(file).check(recipes)
+    with pytest.raises(UsageError, match=r"of weights '.*own.safetensors', and the recipe has 'd"):
+        load_features(file).check([Recipe()])
+    assert shared_key(recipes[0]) != shared_key(recipes[1])  # nobody knows what it had
+    with pytest.raises(InputError, match="is not there"):
+        describe_network(recipes[0])
+
+
+@pytest.mark.parametrize("layers", ["", "_conv_stem"])
+def test_features_of_layers_drawn_at_random_are_refused_for_another_seed(tmp_path, layers):
+    weights = write_weights(tmp_path / "own.safetensors", layers) if layers else "random"
+    recipes, file = recipes_of(weights), tmp_path / "own.npz"
+    save_features(made_inputs(), recipes[1], file)
+    load_features(file).check(recipes[1:])
+    with pytest.raises(UsageError, match="the features are of seed 1, and the recipe has 0"):
+        load_features(file).check(recipes)
+
+
+def test_a_weights_file_that_has_changed_is_read_again(tmp_path):
+    file = tmp_path / "own.safetensors"
+    recipes = recipes_of(write_weights(file))
+    assert shared_key(recipes[0]) == shared_key(recipes[1])
+    write_weights(file, "_conv_stem")
+    assert shared_key(recipes[0]) != shared_key(recipes[1])
+
+
+def test_a_file_that_has_no_seed_of_its_weights_is_of_seed_0(file):
+    arrays = arrays_of(file)
+    _facts(network={"weights": "own.safetensors"})(arrays)
+    np.savez(file, **arrays)
+    saved, recipes = load_features(file), recipes_of("own.safetensors")
+    saved.check(recipes[:1])
+    with pytest.raises(UsageError, match="of seed 0"):
+        saved.check(recipes)

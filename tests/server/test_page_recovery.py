@@ -69,6 +69,23 @@ def test_asking_again_after_a_failure_asks_again(visit, hundreds):
     visitor.errors.clear()
 
 
+@pytest.mark.parametrize("state", ["#/search?id=1", "#/browse"])
+def test_more_is_hidden_where_the_first_load_failed(visit, hundreds, state):
+    visitor = visit(hundreds)
+    fail_once(visitor.page, "**/api/v1/items*" if "browse" in state else "**/similar?*")
+    page = visitor.open(state)
+    expect(page.locator("#notice")).to_be_visible()
+    more = page.get_by_role("button", name="More", exact=True)
+    expect(more).to_be_hidden()
+    page.get_by_role("button", name="Try again").click()
+    cards = page.locator("main .grid .card")
+    expect(cards.first).to_be_visible()
+    before = cards.count()
+    more.click()
+    expect(cards.nth(before)).to_be_attached()
+    visitor.errors.clear()  # the browser names the request that failed
+
+
 def test_a_notice_shows_wherever_the_page_is_scrolled_to(visit, hundreds):
     visitor = visit(hundreds)
     page = visitor.open("#/search?id=5")

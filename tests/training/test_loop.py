@@ -170,6 +170,15 @@ def test_a_checkpoint_of_another_recipe_is_refused(tmp_path):
         load_checkpoint(path, fresh(), RECIPE)
 
 
+@pytest.mark.parametrize("recipe", [RECIPE, RECIPE.changed(head_rate=0.1)])
+def test_a_checkpoint_without_a_train_set_is_of_an_earlier_version(tmp_path, recipe):
+    path, tensors, header = saved_checkpoint(tmp_path)
+    del header["train_set"]
+    path.write_bytes(save(tensors, header))
+    with pytest.raises(InputError, match=r"earlier version of softhash.*; start anew without --re"):
+        load_checkpoint(path, fresh(recipe), recipe, "its digest")
+
+
 def test_a_loss_that_is_not_finite_stops_the_run_and_is_named():
     features, labels = toy_set()
     features[7] = float("nan")

@@ -20,12 +20,13 @@ import torch
 from softhash.data.image_set import ImageSet
 from softhash.data.splits.split import ROLES, Split
 from softhash.errors import InputError, SofthashError, UsageError
-from softhash.experiments.inputs import GridInputs, arrange_inputs
+from softhash.experiments.inputs import GridInputs, arrange_inputs, starts_at_random
 from softhash.files import write_whole
 from softhash.training.recipe import Recipe
 
 KIND = "softhash features 1"
 HINT = "write it again with: softhash bench --save-features"
+_NETWORK = ("backbone", "weights", "size")
 _ARRAYS = ("facts", "features", "rows", "labels", *ROLES)
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -37,7 +38,8 @@ class SavedFeatures:
 
     Attributes:
         inputs: features, labels and parts.
-        network: `backbone`, `weights` and `size`, as recipes name them.
+        network: `backbone`, `weights` and `size`, as recipes name them; beside weights that are not
+            the published ones also `seed`, None where a file has all of them.
 
     """
 
@@ -47,24 +49,34 @@ class SavedFeatures:
     def check(self, recipes: Iterable[Recipe]) -> None:
         """Raise a UsageError where a cell needs anything else than these features."""
         for recipe in recipes:
-            network = describe_network(recipe)
+            _check_frozen(recipe)
             for key, value in self.network.items():
-                if network[key] != value:
+                wanted = getattr(recipe, key)
+                if value not in (wanted, None):  # the weights file itself may be elsewhere
                     raise UsageError(
-                        f"the features are of {key} {value!r}, and the recipe has {network[key]!r}",
+                        f"the features are of {key} {value!r}, and the recipe has {wanted!r}",
                         "save features for this recipe",
                     )
 
 
 def describe_network(recipe: Recipe) -> dict[str, Any]:
-    """Return what the features of frozen cells depend on: backbone, its start, size of pictures."""
+    """Return what the features of frozen cells depend on: backbone, its start, size of pictures.
+
+    Weights that are not the published ones have a seed: None where a file has all of them.
+    """
+    _check_frozen(recipe)
+    found = {key: getattr(recipe, key) for key in _NETWORK}
+    if recipe.weights == "default":
+        return found
+    return {**found, "seed": recipe.seed if starts_at_random(recipe) else None}
+
+
+def _check_frozen(recipe: Recipe) -> None:
     if recipe.mode != "frozen":
         raise UsageError(
             f"{recipe.method} is to be fine-tuned, which needs pictures instead of features",
             'give --data alone, or a recipe with mode = "frozen"',
         )
-    found = {key: getattr(recipe, key) for key in ("backbone", "weights", "size")}
-    return found if recipe.weights == "default" else {**found, "seed": recipe.seed}
 
 
 def save_features(inputs: GridInputs, recipe: Recipe, path: Path, *, force: bool = False) -> None:
@@ -135,9 +147,17 @@ def _checked(facts: dict[str, Any], arrays: Arrays) -> SavedFeatures:
         raise ValueError("its features are not a matrix of finite numbers in half precision")
     if features.shape[:1] != rows.shape or not features.size:
         raise ValueError(f"it has features of shape {features.shape} for {rows.shape} pictures")
-    network = describe_network(Recipe().changed(**facts["network"]))
     values = torch.from_numpy(features.astype(np.float32))
-    return SavedFeatures(arrange_inputs(values, rows, split), network)
+    return SavedFeatures(arrange_inputs(values, rows, split), _read_network(facts["network"]))
+
+
+def _read_network(facts: dict[str, Any]) -> dict[str, Any]:
+    """Check what `describe_network` recorded; files without a seed are of seed 0."""
+    given = {key: value for key, value in facts.items() if (key, value) != ("seed", None)}
+    recipe = Recipe().changed(**given)
+    found = {key: getattr(recipe, key) for key in _NETWORK}
+    drawn = recipe.weights != "default"
+    return {**found, "seed": facts.get("seed", recipe.seed)} if drawn else found
 
 
 def _read_arrays(path: Path) -> Arrays:

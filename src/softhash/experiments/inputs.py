@@ -1,7 +1,8 @@
 """What all cells of a grid share: features or decoded pictures, computed once, and the split."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from softhash.data.splits.split import ROLES, Split
 from softhash.errors import UsageError
 from softhash.evaluation.feature_pair import FeaturePair
 from softhash.hamming.cosine import quantise
+from softhash.model.backbones import build, load_weights
+from softhash.model.backbones.weights import read
 from softhash.training.features import compute_features
 from softhash.training.fit import build_hasher
 from softhash.training.options import Options
@@ -105,11 +108,35 @@ def arrange_inputs(inputs: Inputs, rows: Positions, split: Split) -> GridInputs:
 def shared_key(recipe: Recipe) -> tuple[Any, ...]:
     """Return what a cell's inputs depend on: cells with equal keys share them.
 
-    Weights that are not the published ones may be drawn, by the seed; pictures need none.
+    The seed is among it where features are of layers that start at random; pictures need none.
     """
-    drawn = recipe.mode == "frozen" and recipe.weights != "default"
-    seed = recipe.seed if drawn else 0
+    try:
+        seed = recipe.seed if recipe.mode == "frozen" and starts_at_random(recipe) else 0
+    except Exception:  # the cell reports what it is, where it computes its features
+        seed = recipe.seed
     return recipe.mode, recipe.backbone, recipe.weights, recipe.size, seed
+
+
+def starts_at_random(recipe: Recipe) -> bool:
+    """Return whether some of the backbone is drawn by the seed: all of it, or what a file lacks.
+
+    Raises:
+        InputError: the weights cannot be read, or are another backbone's.
+
+    """
+    if recipe.weights in ("default", "random"):
+        return recipe.weights == "random"
+    file = Path(recipe.weights)
+    return _lacks_layers(recipe.backbone, file, file.stat().st_mtime_ns if file.is_file() else 0)
+
+
+@lru_cache
+def _lacks_layers(backbone: str, file: Path, changed: int) -> bool:
+    """Return whether a file of weights lacks layers; a file that has changed is read again."""
+    read(file)  # raises before a network is built for nothing
+    with torch.random.fork_rng([]):
+        module = build(backbone, weights=None)
+    return bool(load_weights(module, file, partial=True))
 
 
 def _computed(images: ImageSet, recipe: Recipe, options: Options) -> Found:

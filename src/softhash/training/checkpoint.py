@@ -44,10 +44,44 @@ def load_checkpoint(path: Path, run: Run, recipe: Recipe, train_set: str = "") -
         train_set: as for `save_checkpoint`, and the same.
 
     Raises:
-        InputError: the file is damaged, or of another recipe, train set or network.
+        InputError: the file is damaged, or of an earlier version of softhash, or of another recipe,
+            train set or network.
 
     """
     stored, saved, step, log, learned_from = _read(path)
+    _check_origin(path, saved, learned_from, recipe, train_set)
+    _start_optimiser(run)
+    own = _tensors(run)
+    if own.keys() != stored.keys():
+        odd = sorted(own.keys() ^ stored.keys())
+        raise InputError(f"{path} is of another network: {odd[0]} is on one side only")
+    for name, tensor in own.items():
+        if (stored[name].shape, stored[name].dtype) != (tensor.shape, tensor.dtype):
+            raise InputError(f"{path} is of another network: {name} has another shape or type")
+    with torch.no_grad():
+        for name, tensor in own.items():
+            tensor.copy_(stored[name])
+    run.step, run.log = step, log
+
+
+def _check_origin(
+    path: Path, saved: dict[str, Any], learned_from: str | None, recipe: Recipe, train_set: str
+) -> None:
+    """Raise unless a checkpoint is of this recipe and this train set.
+
+    Args:
+        path: of the checkpoint.
+        saved: its recipe.
+        learned_from: its train set, None where none is recorded.
+        recipe: of the run that goes on.
+        train_set: of that run.
+
+    """
+    if learned_from is None:
+        raise InputError(
+            f"{path} was made by an earlier version of softhash, which recorded no train set",
+            "start anew without --resume, or into another folder",
+        )
     current = json.loads(json.dumps(recipe.as_dict()))
     differing = sorted(name for name in current if saved.get(name) != current[name])
     if differing:
@@ -63,22 +97,12 @@ def load_checkpoint(path: Path, run: Run, recipe: Recipe, train_set: str = "") -
             "was started with",
             "start anew, or bring them back",
         )
-    _start_optimiser(run)
-    own = _tensors(run)
-    if own.keys() != stored.keys():
-        odd = sorted(own.keys() ^ stored.keys())
-        raise InputError(f"{path} is of another network: {odd[0]} is on one side only")
-    for name, tensor in own.items():
-        if (stored[name].shape, stored[name].dtype) != (tensor.shape, tensor.dtype):
-            raise InputError(f"{path} is of another network: {name} has another shape or type")
-    with torch.no_grad():
-        for name, tensor in own.items():
-            tensor.copy_(stored[name])
-    run.step, run.log = step, log
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any], int, list[dict[str, Any]], str]:
-    """Return the tensors, the recipe, the step, the figures of its epochs, and the train set."""
+def _read(
+    path: Path,
+) -> tuple[dict[str, Tensor], dict[str, Any], int, list[dict[str, Any]], str | None]:
+    """Return tensors, recipe, step, figures of its epochs, and the train set if it is recorded."""
     try:
         data = path.read_bytes()
         stored = load(data)
@@ -95,7 +119,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any], int, list[dict
     for figures in log:
         if not isinstance(figures, dict) or any(type(figures.get(k)) is not int for k in COUNTS):
             raise InputError(f"{path} cannot be read as a checkpoint: its log makes no sense")
-    return stored, saved, step, log, str(header.get(TRAIN_SET, ""))
+    return stored, saved, step, log, header.get(TRAIN_SET)
 
 
 def _tensors(run: Run) -> dict[str, Tensor]:

@@ -1,12 +1,16 @@
 """What every method has to do; it runs over all there are."""
 
+import math
+from typing import Optional, Union
+
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from softhash.errors import UsageError
 from softhash.model.heads import make_head
-from softhash.training.methods import METHODS, Shallow, create, describe
+from softhash.training.methods import METHODS, Method, Shallow, create, describe
 
 BITS, CLASSES, ITEMS = 16, 6, 240
 SHALLOW = [name for name, kind in METHODS.items() if issubclass(kind, Shallow)]
@@ -182,3 +186,65 @@ def test_every_method_describes_itself_in_a_line():
 def test_a_setting_of_another_type_is_refused_before_anything_runs(name, setting, value, message):
     with pytest.raises(UsageError, match=message):
         create(name, 16, 5, **{setting: value})
+
+
+def plugin_with(annotation, default):
+    """A method of somebody else, with one setting."""
+
+    class Foreign(Method):
+        name = "foreign"
+
+        def __init__(self, bits, classes, *, setting: annotation = default):
+            super().__init__(bits, classes)
+            self.setting = setting
+
+    return Foreign
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (tuple[int, ...], (64, 32)),
+        (list[float], [0.5]),
+        (dict[str, float], {"a": 0.5}),
+        (float | int, 0.5),
+        (float | str, "auto"),
+        (int | float | None, None),
+        (Union[int, float], 0.5),  # noqa: UP007 - as older plug-ins write it
+        (Optional[int], 3),  # noqa: UP045
+        (bool | int, 7),
+        (bool | None, None),
+        (int, -1),
+        (int, np.int64(300)),
+        (float, np.float32(0.5)),
+        (float, np.int64(3)),
+        (str, "auto"),
+        ("int", "not looked at"),
+    ],
+)
+def test_a_setting_that_fits_its_annotation_is_taken(annotation, value):
+    assert create(plugin_with(annotation, 1), 16, 5, setting=value).setting is value
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "message"),
+    [
+        (float | int, "auto", "give a number"),
+        (float | int, True, "give a number"),
+        (float | None, math.inf, "give a number"),
+        (float, np.float32("nan"), "give a number"),
+        pytest.param(float, 10**400, "too large", id="10**400"),
+        (int, np.float32(2), "give a whole number"),
+        (int, None, "give a whole number"),
+        (bool | None, 1, "give true or false"),
+    ],
+)
+def test_a_setting_that_does_not_fit_its_annotation_is_refused(annotation, value, message):
+    with pytest.raises(UsageError, match=message):
+        create(plugin_with(annotation, 0.5), 16, 5, setting=value)
+
+
+@pytest.mark.parametrize(("annotation", "default"), [(int, None), (int, -1), (float, math.inf)])
+def test_the_default_of_a_setting_can_be_given(annotation, default):
+    kind = plugin_with(annotation, default)
+    assert create(kind, 16, 5, **create(kind, 16, 5).settings()).setting == default

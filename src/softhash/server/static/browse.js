@@ -25,6 +25,7 @@ export function mount(main, { index, say, more: workIfIdle, view }) {
   const summary = element("p", { class: "summary" });
   const none = element("div");
   const more = button("More", () => page(), "more");
+  more.hidden = true; // until there is something to go on from
   const seen = new IntersectionObserver(([entry]) => { if (entry.isIntersecting) page(); },
     { rootMargin: `0px 0px ${AHEAD}` });
   const active = activeFilters(index.bits);

@@ -47,6 +47,7 @@ export function foundPart(context) {
   const tune = tuning();
   const chosen = tuned();
   const more = button("More", () => page(), "more");
+  more.hidden = true; // until there is something to go on from
   const grid = hitGrid({ view: context.view, more: () => (more.hidden ? null : page()) });
   const technical = details(index.bits, grid.detail);
   const heading = element("h1", {}, "Similar pictures");

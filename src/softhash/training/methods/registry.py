@@ -7,9 +7,10 @@
 import inspect
 import math
 from importlib import import_module
+from numbers import Integral, Real
 from pkgutil import iter_modules
-from types import ModuleType
-from typing import Any, get_args
+from types import ModuleType, NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 from softhash import plugins
 from softhash.errors import SofthashError, UsageError, unknown_name
@@ -48,6 +49,12 @@ def _is_method(kind: object) -> bool:
 
 
 METHODS = _built_in()
+
+_HINTS: dict[type, str] = {  # for what a setting may be annotated with, the widest first
+    float: "give a number, or one such as '5/q'",
+    int: "give a whole number that is not negative",
+    bool: "give true or false",
+}
 
 
 def method_class(method: str | type[Method]) -> type[Method]:
@@ -130,12 +137,13 @@ def create(method: str | type[Method], bits: int, classes: int, /, **settings: A
         if setting not in kind.setting_names():
             raise unknown_name(f"setting of method '{kind.name}'", setting, kind.setting_names())
     try:
-        kinds = inspect.signature(kind).parameters
-        return kind(
-            bits, classes,
-            **{k: _checked(k, _number(v, bits), kinds.get(k)) for k, v in settings.items()},
-        )  # fmt: skip
-    except (TypeError, ValueError) as error:
+        known, counts = inspect.signature(kind).parameters, METHODS.get(kind.name) is kind
+        checked = {
+            name: _checked(name, _number(value, bits), known.get(name), counts)
+            for name, value in settings.items()
+        }
+        return kind(bits, classes, **checked)
+    except (TypeError, ValueError, OverflowError) as error:
         what = f"method '{kind.name}' cannot be set up with {settings}"
         raise UsageError(f"{what}: {error}") from error
 
@@ -151,24 +159,46 @@ def _number(value: Any, bits: int) -> Any:
     return value
 
 
-def _checked(name: str, value: Any, parameter: inspect.Parameter | None) -> Any:
-    """Return a value that is of the type that a setting is annotated with, else raise ValueError.
+def _checked(name: str, value: Any, parameter: inspect.Parameter | None, counts: bool) -> Any:
+    """Return a value that fits what a setting is annotated with, else raise ValueError.
 
-    >>> _checked("alpha", 5, inspect.Parameter("alpha", inspect.Parameter.KEYWORD_ONLY))
+    A default is valid, and what is annotated with more than float, int, bool and None is not
+    checked.
+
+    Args:
+        name: of the setting.
+        value: that is given.
+        parameter: of the method's `__init__`.
+        counts: whether whole numbers are counts, 0 or more: those of built-in methods all are. A
+            plug-in's may be negative, such as -1 for "all".
+
+    >>> _checked("alpha", 5, inspect.Parameter("alpha", inspect.Parameter.KEYWORD_ONLY), True)
     5
+
     """
-    wanted = getattr(parameter, "annotation", None)
-    types = {wanted} if isinstance(wanted, type) else set(get_args(wanted))
-    if value is None and type(None) in types:
+    if parameter is None or value is parameter.default:
         return value
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if float in types and not (number and math.isfinite(value)):
-        raise ValueError(f"{name} is {value!r}; give a number, or one such as '5/q'")
-    if int in types and not (number and isinstance(value, int) and value >= 0):
-        raise ValueError(f"{name} is {value!r}; give a whole number that is not negative")
-    if wanted is bool and not isinstance(value, bool):
-        raise ValueError(f"{name} is {value!r}; give true or false")
-    return value
+    wanted = parameter.annotation
+    members = get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
+    kinds = [kind for kind in _HINTS if kind in members]
+    if not kinds or any(member not in (*kinds, NoneType) for member in members):
+        return value
+    if any(_fits(value, member, counts) for member in members):
+        return value
+    raise ValueError(f"{name} is {value!r}; {_HINTS[kinds[0]]}")
+
+
+def _fits(value: Any, kind: type, counts: bool) -> bool:
+    """Return whether a value is of a kind; True and False are not numbers.
+
+    >>> _fits(0.5, float, True), _fits(True, int, True), _fits(-1, int, True), _fits(-1, int, False)
+    (True, False, False, True)
+    """
+    if kind in (bool, NoneType) or isinstance(value, bool):
+        return type(value) is kind
+    if kind is int:
+        return isinstance(value, Integral) and (not counts or int(value) >= 0)
+    return isinstance(value, Real) and math.isfinite(value)
 
 
 def describe() -> dict[str, str]:
