@@ -19,7 +19,9 @@ of a setting of the recipe, rounded as it is printed. `where` chooses rows by se
 `reduction = "sd"` gives the standard deviation, and `minus` what is subtracted, where it differs.
 `ranks` are sources as well: the method has the given `rank` (1 by default) among all methods of
 these rows and bits, `of` so many, and those of `level` are not behind the best by the test in
-`ROWS-significance.json`. Keys that all sources share stand in the claim itself.
+`ROWS-significance.json`. `standings` are sources of rows and bits, one for each "3 / 2 / 1" in the
+text: on how many of the tested measures softhash leads, is level with the best, and is behind. Keys
+that all sources share stand in the claim itself.
 """
 
 import json
@@ -40,13 +42,19 @@ Source = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path("docs/results")
+OURS = "softhash"
 COVERED = ("README.md", "docs/index.md", "docs/why/method.md", "docs/how-to/finetune.md")
 # ranked by other things than codes: they have no rank
 REFERENCES = ("float", "classifier", "float-finetuned", "classifier-finetuned")
 LISTED = ("rows", "method", "bits", "variant", "metric", "reduction")
 SHARED = {*LISTED, "where"}
-KEYS = {"numbers": {*SHARED, "minus"}, "ranks": {*SHARED, "rank", "of", "level"}}
+KEYS = {
+    "numbers": {*SHARED, "minus"},
+    "ranks": {*SHARED, "rank", "of", "level"},
+    "standings": {"rows", "bits"},
+}
 NUMBER = re.compile(r"(?<![\w.])[+−-]?\d+\.\d{3,}(?!\d|\.\d)")
+STANDING = re.compile(r"\d+ / \d+ / \d+")
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 REDUCTIONS = {"mean": mean, "sd": stdev}
 
@@ -72,7 +80,11 @@ def find_problems(root: Path) -> Iterator[str]:
             continue
         spans[claim["page"]].append((page.index(text), page.index(text) + len(text)))
         try:
-            wrong = [*check_numbers(claim, text, root), *check_ranks(claim, root)]
+            wrong = [
+                *check_numbers(claim, text, root),
+                *check_ranks(claim, root),
+                *check_standings(claim, text, root),
+            ]
         except InputError as error:
             wrong = [str(error)]
         yield from (f"{claim['page']}: {problem}, in: {text}" for problem in wrong)
@@ -124,14 +136,34 @@ def check_ranks(claim: Source, root: Path) -> Iterator[str]:
 
 def find_level(source: Source, root: Path) -> set[str]:
     """Return the methods, the best included, that the test does not find behind the best."""
-    rows = root / RESULTS / source["rows"]
-    tests = json.loads(rows.with_name(f"{rows.stem}-significance.json").read_text(encoding="utf-8"))
-    wanted = (source["bits"], source["metric"])
     return {
         test["method"]
-        for test in tests
-        if test["level"] and wanted == (test["bits"], test["metric"])
+        for test in load_tests(root / RESULTS / source["rows"])
+        if test["level"] and (source["bits"], source["metric"]) == (test["bits"], test["metric"])
     }
+
+
+def check_standings(claim: Source, text: str, root: Path) -> Iterator[str]:
+    """Compare on how many measures a text says that softhash leads, is level and is behind."""
+    printed, sources = STANDING.findall(text), list(expand(claim, "standings"))
+    if sources and len(printed) != len(sources):
+        yield f"{len(printed)} standings, but {len(sources)} sources"
+    for found, source in zip(printed, sources, strict=False):
+        tests = load_tests(root / RESULTS / source["rows"])
+        measures = {test["metric"] for test in tests if test["bits"] == source["bits"]}
+        level = [find_level({**source, "metric": metric}, root) for metric in measures]
+        leads = level.count({OURS})
+        shares = sum(OURS in methods for methods in level) - leads
+        expected = f"{leads} / {shares} / {len(level) - leads - shares}"
+        if found != expected:
+            yield f"{found} should be {expected} ({describe(source)})"
+
+
+def load_tests(rows: Path) -> list[Source]:
+    """Read the tested differences of rows."""
+    path = rows.with_name(f"{rows.stem}-significance.json")
+    tests: list[Source] = json.loads(path.read_text(encoding="utf-8"))
+    return tests
 
 
 def expand(claim: Source, kind: str) -> Iterator[Source]:
@@ -140,7 +172,7 @@ def expand(claim: Source, kind: str) -> Iterator[Source]:
     if extra := set(claim) - set(shared) - {"page", "text", *KEYS}:
         raise InputError(f"unknown keys of a claim: {', '.join(sorted(extra))}")
     for source in claim.get(kind, ()):
-        whole = {"method": "softhash", **shared, **source}
+        whole = {"method": OURS, **shared, **source}
         if extra := (set(source) - KEYS[kind]) | (set(whole.get("minus", ())) - SHARED):
             raise InputError(f"unknown keys in {kind}: {', '.join(sorted(extra))}")
         lists = {key: whole[key] for key in LISTED if isinstance(whole.get(key), list)}

@@ -181,3 +181,20 @@ def test_ranks_are_those_among_methods_that_make_codes(problems, source, problem
 )
 def test_a_source_that_names_no_one_number_is_found(problems, source, problem):
     assert problem in problems("0.513", f'{CLAIM}text = "0.513"\nnumbers = [{source}]')
+
+
+@pytest.mark.parametrize(
+    ("printed", "sources", "problem"),
+    [
+        ("1 / 1 / 0", "{}", ""),
+        ("1 / 1 / 0 and 0 / 0 / 1", "{}, {bits = 12}", ""),
+        ("2 / 0 / 0", "{}", "2 / 0 / 0 should be 1 / 1 / 0 (photos/rows.jsonl softhash 48)"),
+        ("1 / 1 / 0", "{}, {bits = 12}", "1 standings, but 2 sources"),
+        ("1 / 1 / 0", '{metric = "map@5000"}', "unknown keys in standings: metric"),
+    ],
+)
+def test_standings_count_the_measures_on_which_softhash_leads(problems, printed, sources, problem):
+    claims = f'{CLAIM}text = "{printed}"\nstandings = [{sources}]'
+    found = problems(printed, claims)
+    assert problem in found
+    assert bool(found) == bool(problem)

@@ -42,7 +42,8 @@ def test_the_page_of_other_protocols_follows_from_its_rows(tmp_path):
 
     for name in (*protocols.UNSEEN.values(), protocols.VOC_VAL):
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(RESULTS / name, tmp_path / name)
+        for file in (name, name.replace(".jsonl", "-significance.json")):
+            shutil.copy(RESULTS / file, tmp_path / file)
     written = protocols.write_page(tmp_path)
     assert written == (RESULTS / protocols.PAGE).read_text()
 

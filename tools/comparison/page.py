@@ -35,8 +35,9 @@ KEPT = ("tables.md", "*map-bits.png", "*ndcg-bits.png", "*curves.png")
 
 INTRODUCTION = """\
 This page is for researchers who want to compare hashing methods. Every method was trained by the
-same recipe, ours included, and nothing in a recipe was chosen for one of them. The tuned part says
-where that is otherwise. `tools/comparison` wrote the page from the rows.
+same recipe, ours included. `common` was chosen for none of them; `strong` is the recipe that our
+own method has by default. Weights of a loss are the defaults of its method, and in the tuned part
+those of its best trial. `tools/comparison` wrote the page from the rows.
 """
 RECIPES = """\
 `common` is plain training. `strong` is what our own method has by default: a linear path beside the
@@ -53,8 +54,9 @@ Intervals are not corrected for the number of columns; how often chance calls a 
 methods](../../how-to/compare.md).
 """
 GAINS = """\
-What the recipe brings to a method is the difference of the two columns. What our loss brings is the
-distance to the best other method under the same recipe.
+What the recipe brings to a method is the difference of the two columns. What the rest of our method
+brings is the distance to the best other method under the same recipe: loss, soft labels, anchors
+and nested lengths together. [The method](../../why/method.md) has each of them alone.
 """
 STANDING = """\
 How our own method stands in each column: it leads, it is level with the best, or it is behind.
@@ -95,7 +97,7 @@ def write_page(folder: Path, title: str, data: str = "", *, figures: bool = True
     ]
     parts += [list_figures(common)]
     parts += ["## The strong recipe\n", overview(strong, bits, (*PAPER[:2], *SCREEN))]
-    parts += ["## What the loss brings, and what the recipe\n", GAINS]
+    parts += ["## What the method brings, and what the recipe\n", GAINS]
     parts += [
         list_gains(common, strong, *measure) for measure in (("map", "5000"), ("ndcg", "100"))
     ]
