@@ -48,10 +48,10 @@ LATER = {
     ),
 }
 FIVE_SEEDS = """\
-Eight deep methods, ours included, trained again with five seeds, by the common recipe. They have the
-highest mean of MAP@5000 and NDCG@100 at 48 bits over the queries of VOC2012, IAPR TC-12 and COCO.
-OrthoHash is ninth, and DQN tenth, which was run on COCO later. *Leads* is among these eight. Lines
-of first bits are not tested, and not marked.
+Eight deep methods, ours included, trained again with five seeds, by the common recipe. They have
+the highest mean of MAP@5000 and NDCG@100 at 48 bits over the queries of VOC2012, IAPR TC-12 and
+COCO. OrthoHash is ninth, and DQN tenth, which was run on COCO later. *Leads* is among these eight.
+Lines of first bits are not tested, and not marked.
 """
 TUNING = """\
 Here every method has settings of its own. Each got as many trials; the first is the common recipe.
