@@ -16,6 +16,7 @@ PAGE = "protocols.md"
 UNSEEN = {
     "VOC2012": "voc2012/unseen-classes.jsonl",
     "IAPR TC-12": "iaprtc12/unseen-classes.jsonl",
+    "COCO": "coco/unseen-classes.jsonl",
 }
 VOC_VAL = "voc2012/voc-val.jsonl"
 MEASURES = (("map", "5000"), ("ndcg", "100"), ("ndcg", "20"), ("acg", "20"))
@@ -34,7 +35,7 @@ UNSEEN_TEXT = """\
 A quarter of the classes is held out: no picture of the train set has one. Queries and database are
 judged by these classes alone. A method that stays below codes without labels (ITQ) has forgotten
 what its labels did not name. [How it is drawn](../why/published-numbers.md). VOC2012 has split seed
-2, the first that leaves `person` to training: otherwise little is left to train on.
+2, and COCO 1: the first that leave `person` to training. Otherwise little is left to train on.
 """
 VOC_VAL_TEXT = """\
 ## The split of HyP², and the best epoch
