@@ -2,6 +2,7 @@
 
 import os
 import sys
+import traceback
 from importlib import import_module
 
 from rich.console import Console
@@ -40,11 +41,18 @@ def show(lines: list[Row]) -> None:
 def main() -> None:
     """Run the benchmarks named on the command line, or all."""
     wanted = sys.argv[1:] or BENCHMARKS
-    lines = []
+    lines: list[Row] = []
+    failed = []
     for name in wanted:
         print(f"running {name} …", file=sys.stderr)
-        lines += import_module(f"benchmarks.{name}").rows()
+        try:
+            lines += import_module(f"benchmarks.{name}").rows()
+        except Exception:  # the others are shown all the same
+            traceback.print_exc()
+            failed.append(name)
     show(lines)
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

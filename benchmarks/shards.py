@@ -99,11 +99,11 @@ def _indexing(folder: Path) -> list[Row]:
     def of_array() -> None:
         location = str(folder / f"{next(places)}.index")
         given = folder / "codes.npy", folder / "names.txt", BITS
-        index_codes(location, *given, None, None, as_json=False)
+        index_codes(location, *given, None, None, engine="auto", as_json=False)
 
     def of_files() -> None:
         location = str(folder / f"{next(places)}.index")
-        options = {"bits": None, "with_shard": False, "as_json": False}
+        options = {"bits": None, "with_shard": False, "engine": "auto", "as_json": False}
         index_code_files(location, paths, None, None, **options)
 
     times = best_times({"array": of_array, "files": of_files}, rounds=2)
