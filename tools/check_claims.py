@@ -88,8 +88,8 @@ def find_problems(root: Path) -> Iterator[str]:
         except InputError as error:
             wrong = [str(error)]
         yield from (f"{claim['page']}: {problem}, in: {text}" for problem in wrong)
-    for name in COVERED:
-        for found in NUMBER.finditer(pages[name]):
+    for name, pattern in product(COVERED, (NUMBER, STANDING)):
+        for found in pattern.finditer(pages[name]):
             if not any(start <= found.start() < end for start, end in spans[name]):
                 around = pages[name][max(0, found.start() - 40) : found.end() + 20]
                 yield f"{name}: no claim covers {found.group()}, in: …{around}…"
@@ -146,7 +146,7 @@ def find_level(source: Source, root: Path) -> set[str]:
 def check_standings(claim: Source, text: str, root: Path) -> Iterator[str]:
     """Compare on how many measures a text says that softhash leads, is level and is behind."""
     printed, sources = STANDING.findall(text), list(expand(claim, "standings"))
-    if sources and len(printed) != len(sources):
+    if len(printed) != len(sources):
         yield f"{len(printed)} standings, but {len(sources)} sources"
     for found, source in zip(printed, sources, strict=False):
         tests = load_tests(root / RESULTS / source["rows"])

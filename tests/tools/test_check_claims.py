@@ -103,6 +103,12 @@ def test_a_number_that_no_claim_covers_is_found(problems):
     assert "README.md: no claim covers 0.123" in printed
 
 
+def test_a_standing_that_no_claim_covers_is_found(problems):
+    printed = problems("MAP is 0.513, NDCG 0.7000, it leads on 3 / 2 / 0", CLAIM + TWO)
+    assert printed.count("\n") == 1
+    assert "README.md: no claim covers 3 / 2 / 0" in printed
+
+
 def test_numbers_in_blocks_of_code_need_no_claim(problems):
     readme = "MAP is 0.513, NDCG 0.7000\n\n```text\nmap 0.1234\n```\n"
     assert problems(readme, CLAIM + TWO) == ""
@@ -190,6 +196,7 @@ def test_a_source_that_names_no_one_number_is_found(problems, source, problem):
         ("1 / 1 / 0 and 0 / 0 / 1", "{}, {bits = 12}", ""),
         ("2 / 0 / 0", "{}", "2 / 0 / 0 should be 1 / 1 / 0 (photos/rows.jsonl softhash 48)"),
         ("1 / 1 / 0", "{}, {bits = 12}", "1 standings, but 2 sources"),
+        ("1 / 1 / 0", "", "1 standings, but 0 sources"),
         ("1 / 1 / 0", '{metric = "map@5000"}', "unknown keys in standings: metric"),
     ],
 )

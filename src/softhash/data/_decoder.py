@@ -58,7 +58,8 @@ class Decoder:
             raise InputError(
                 f"a process that decodes pictures ended, with {named} or one of the "
                 f"{len(files) - 1} after it",
-                "was memory short? In Python, Hasher.encode(…, workers=4) decodes in threads",
+                "was memory short? Run it again: `softhash index` goes on where it stopped; in "
+                "Python, Hasher.encode(…, workers=4) decodes in threads",
             )
         started, failed = json.loads(answer)
         if started != first:
