@@ -6,6 +6,7 @@ DistributedDataParallel then averages those of the parameters: the two factors c
 result is the gradient that one process would have had.
 """
 
+import atexit
 import os
 
 import torch
@@ -24,11 +25,12 @@ def world_size() -> int:
 
 
 def join() -> None:
-    """Join the other processes when started by torchrun."""
+    """Join the other processes when started by torchrun; they are left at exit at the latest."""
     if "WORLD_SIZE" in os.environ and not distributed.is_initialized():
         if torch.cuda.is_available():
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))  # what "cuda" means from here on
         distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        atexit.register(leave)  # a group that is still there when Python ends may abort it
 
 
 def wait() -> None:
