@@ -7,7 +7,7 @@ from finite_differences import loss_and_gradient, slopes
 from test_triplets import LABELS, walk
 
 from softhash.training.methods import create
-from softhash.training.methods.iah import class_groups, triplet_shares
+from softhash.training.methods.iah import class_groups
 
 BITS, CLASSES = 6, LABELS.shape[1]
 U = np.random.default_rng(2).uniform(-0.95, 0.95, (len(LABELS), BITS))
@@ -58,16 +58,6 @@ def test_gradients_of_the_classifier_are_those_of_finite_differences():
     for c, own in enumerate(OWN):
         others[c, own] = False
     assert not found[others].any()
-
-
-def test_shares_of_an_anchor_follow_two_to_the_labels_shared():
-    labels = torch.tensor([[1, 1, 1], [1, 1, 1], [1, 0, 0], [0, 0, 0]])
-    shares = triplet_shares(labels)
-    # Anchor 0: (1, 2) weighs 8 − 2, (1, 3) weighs 8 − 1, (2, 3) weighs 2 − 1; of three anchors.
-    assert shares[0, 1, 2].item() == pytest.approx(6 / 14 / 3)
-    assert shares[0, 1, 3].item() == pytest.approx(7 / 14 / 3)
-    assert shares[0, 2, 3].item() == pytest.approx(1 / 14 / 3)
-    assert shares.sum().item() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("bits", "classes"), [(48, 20), (12, 5), (12, 38), (1, 20), (7, 7)])

@@ -27,7 +27,7 @@ from typing import ClassVar
 
 from torch import Tensor, where
 
-from softhash.training.methods._triplets import anchor_mean, differences, ranked_triplets
+from softhash.training.methods._triplets import hinge, triplet_mean
 from softhash.training.methods.losses import squared_distances
 from softhash.training.methods.method import Defaults, Line, Method
 
@@ -50,8 +50,7 @@ class DNNH(Method):
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
         """Average [m + ‖F_a − F_p‖² − ‖F_a − F_n‖²]₊ over triplets."""
         distance = squared_distances(self.threshold((u + 1) / 2))
-        hinge = (self.margin + differences(distance)).clamp_min(0)
-        return anchor_mean(hinge, ranked_triplets(labels))
+        return triplet_mean(hinge(self.margin), distance, labels)
 
     def threshold(self, share: Tensor) -> Tensor:
         """Make 0 or 1 of what is farther than ε from ½."""

@@ -22,7 +22,7 @@ Checked against float64 numpy loops, and gradients by finite differences, those 
 import torch
 from torch import Tensor, nn
 
-from softhash.training.methods._triplets import anchor_mean, differences, ranked_triplets
+from softhash.training.methods._triplets import hinge, triplet_mean
 from softhash.training.methods.losses import label_overlap, squared_distances
 from softhash.training.methods.method import Line, Method
 
@@ -45,6 +45,6 @@ class DRSCH(Method):
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
         """C = hinge + λ · tr(VᵀLV)/n²."""
         distance = squared_distances(self.weights * (u + 1) / 2)
-        hinge = (self.margin + differences(distance)).clamp_min(0)
+        ranking = triplet_mean(hinge(self.margin), distance, labels)
         laplacian = (label_overlap(labels) * distance).mean() / 2
-        return anchor_mean(hinge, ranked_triplets(labels)) + self.lambda_ * laplacian
+        return ranking + self.lambda_ * laplacian

@@ -21,7 +21,7 @@ Checked against float64 numpy loops, and gradients by finite differences.
 import torch
 from torch import Tensor
 
-from softhash.training.methods._triplets import differences, ranked_triplets
+from softhash.training.methods._triplets import hinge, triplet_sums
 from softhash.training.methods.losses import shared_labels
 from softhash.training.methods.method import Line, Method
 
@@ -42,18 +42,17 @@ class DSRH(Method):
 
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
         """C = ranking + α/2 · ‖mean u‖²."""
-        hinge = (self.rho - differences(u @ u.T / 2)).clamp_min(0)
-        ranking = (triplet_weights(labels) * hinge).sum(dim=(1, 2)).mean() / max(len(u) - 1, 1)
+        gains = (torch.exp2(shared_labels(labels)) - 1).fill_diagonal_(0)
+        swaps, _ = triplet_sums(hinge(self.rho), -u @ u.T / 2, labels, gains)
+        ranking = (swaps / best_dcg(gains).clamp(min=1)).mean() / max(len(u) - 1, 1)
         return ranking + self.alpha / 2 * u.mean(dim=0).square().sum()
 
 
-def triplet_weights(labels: Tensor) -> Tensor:
-    """Weigh (query, i, j), ω = (2^r_i − 2^r_j)/Z; 0 unless r_i > r_j.
+def best_dcg(gains: Tensor) -> Tensor:
+    """Return the DCG of the best order of each row, Z.
 
-    >>> triplet_weights(torch.tensor([[1, 0], [1, 0], [0, 1]]))[0, 1, 2]
-    tensor(1.)
+    >>> best_dcg(torch.tensor([[0.0, 1.0, 3.0]]))
+    tensor([3.6309])
     """
-    gain = (torch.exp2(shared_labels(labels)) - 1).fill_diagonal_(0)
-    ranks = torch.arange(1, len(labels) + 1, device=labels.device)
-    best = gain.sort(dim=1, descending=True).values @ (1 / torch.log2(1 + ranks))
-    return differences(gain) * ranked_triplets(labels) / best.clamp(min=1)[:, None, None]
+    ranks = torch.arange(1, gains.shape[1] + 1, device=gains.device)
+    return gains.sort(dim=1, descending=True).values @ (1 / torch.log2(1 + ranks))

@@ -20,7 +20,7 @@ Checked against float64 numpy loops, and gradients by finite differences.
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from softhash.training.methods._triplets import anchor_mean, differences, ranked_triplets
+from softhash.training.methods._triplets import triplet_mean
 from softhash.training.methods.method import Line, Method
 
 
@@ -40,9 +40,9 @@ class DTSH(Method):
 
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
         """C = L + λQ."""
-        likelihood = anchor_mean(self.triplet_loss(u @ u.T / 2), ranked_triplets(labels))
+        likelihood = triplet_mean(self.triplet_loss, u @ u.T / 2, labels)
         return likelihood + self.lambda_ * (u.sign() - u).square().sum(dim=1).mean()
 
-    def triplet_loss(self, theta: Tensor) -> Tensor:
-        """−log σ(Θ_qp − Θ_qn − α) for every (q, p, n)."""
-        return softplus(self.alpha - differences(theta))
+    def triplet_loss(self, nearer: Tensor) -> Tensor:
+        """−log σ(Θ_qp − Θ_qn − α) of the difference of the two."""
+        return softplus(self.alpha - nearer)

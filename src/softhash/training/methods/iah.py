@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from softhash.training.methods._triplets import differences, ranked_triplets
+from softhash.training.methods._triplets import hinge, triplet_mean
 from softhash.training.methods.losses import shared_labels, squared_distances
 from softhash.training.methods.method import Line, Method
 
@@ -47,10 +47,11 @@ class IAHReconstruction(Method):
 
     def forward(self, u: Tensor, labels: Tensor, index: Tensor) -> Tensor:
         """L = weighted triplets + γ · classes."""
-        hinge = (self.margin + differences(squared_distances((u + 1) / 2))).clamp_min(0)
+        distance, gains = squared_distances((u + 1) / 2), torch.exp2(shared_labels(labels))
+        ranking = triplet_mean(hinge(self.margin), distance, labels, gains)
         scores = F.linear(u, self.groups * self.classifier.weight, self.classifier.bias)
         classes = F.binary_cross_entropy_with_logits(scores, labels.to(scores.dtype))
-        return (triplet_shares(labels) * hinge).sum() + self.gamma * classes
+        return ranking + self.gamma * classes
 
 
 def class_groups(bits: int, classes: int) -> Tensor:
@@ -64,16 +65,3 @@ def class_groups(bits: int, classes: int) -> Tensor:
     last = ((torch.arange(classes)[:, None] + 1) * bits // classes - 1).maximum(first)
     bit = torch.arange(bits)
     return ((first <= bit) & (bit <= last)).float()
-
-
-def triplet_shares(labels: Tensor) -> Tensor:
-    """Weigh (anchor, i, j) by 2^r_i − 2^r_j, relative to all of the anchor's: (n, n, n).
-
-    Every anchor that has triplets counts the same, and all shares sum to 1.
-
-    >>> triplet_shares(torch.tensor([[1, 0], [1, 0], [0, 1]])).nonzero().tolist()
-    [[0, 1, 2], [1, 0, 2]]
-    """
-    weight = differences(torch.exp2(shared_labels(labels))) * ranked_triplets(labels)
-    total = weight.sum(dim=(1, 2), keepdim=True)
-    return weight / total.clamp(min=1) / (total > 0).sum().clamp(min=1)
