@@ -72,7 +72,7 @@ def test_shards_have_the_codes_of_their_pictures_and_a_second_run_does_nothing(
     (codes / "data-1.parquet").unlink()
     again = run("encode", shards, "-m", tiny_model, "-o", codes, *CPU)
     assert "2 of 3 shards have their codes" in again.stderr
-    assert "10 pictures of 1 shards" in again.stderr
+    assert "10 pictures of 1 shard in" in again.stderr
     after = {path: path.stat().st_mtime_ns for path in codes.iterdir()}
     assert [path.stem for path in before if after[path] != before[path]] == ["data-1"]
 

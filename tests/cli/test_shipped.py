@@ -17,6 +17,7 @@ from safetensors.numpy import load_file
 
 from softhash import Hasher, InputError
 from softhash.data import scenes
+from softhash.data.image_set import ImageSet
 from softhash.model import default_model as shipped
 from softhash.model import folder as model_folder
 
@@ -96,6 +97,23 @@ def test_it_encodes_and_names_a_thousand_words(model, tmp_path):
     assert np.array_equal(u, hasher.outputs(pictures))
     assert len(labels) == 2
     assert all(set(one) <= set(hasher.classes) for one in labels)
+
+
+def test_encode_takes_it_where_none_is_named(model, tmp_path):
+    """It knows no folder yet, so codes are the same on every machine."""
+    scenes.write(tmp_path / "photos", count=4, size=64, workers=1)
+    with tarfile.open(tmp_path / "photos.tar", "w") as archive:
+        for picture in (tmp_path / "photos").glob("*.png"):
+            archive.add(picture, picture.name)
+    done = run("encode", tmp_path / "photos", "-o", tmp_path / "codes.npy", "--device", "cpu")
+    assert done.returncode == 0, done.stderr
+    assert "4 codes of 256 bits" in done.stderr
+    codes = np.load(tmp_path / "codes.npy")
+    expected = Hasher.load(model).encode_readable(ImageSet.read(tmp_path / "photos"))
+    np.testing.assert_array_equal(codes, expected.values)
+    shard = run("encode", tmp_path / "photos.tar", "-o", tmp_path / "codes", "--device", "cpu")
+    assert shard.returncode == 0, shard.stderr
+    assert "4 pictures of 1 shard in" in shard.stderr
 
 
 @pytest.mark.skipif("SOFTHASH_TEST_DATA" not in os.environ, reason="SOFTHASH_TEST_DATA is not set")

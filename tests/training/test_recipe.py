@@ -1,5 +1,7 @@
+import json
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +56,15 @@ def test_a_value_that_is_not_a_number_is_written_as_such(tmp_path):
 def test_a_setting_that_toml_cannot_hold_raises():
     with pytest.raises(UsageError, match="cannot be written as TOML"):
         Recipe.with_defaults(settings={"bins": None}).to_toml()
+
+
+def test_numbers_of_numpy_are_written_as_any_others(tmp_path):
+    """As a search over settings has them; a checkpoint writes JSON, a run's folder TOML."""
+    numbers = {"alpha": np.float32(0.5), "steps": np.int64(3), "soft": np.bool_(True)}
+    recipe = Recipe.with_defaults(settings=numbers)
+    assert json.loads(json.dumps(recipe.as_dict()))["settings"] == numbers
+    (tmp_path / "r.toml").write_text(recipe.to_toml())
+    assert Recipe.read(tmp_path / "r.toml").settings == {"alpha": 0.5, "steps": 3, "soft": True}
 
 
 @pytest.mark.parametrize(

@@ -123,9 +123,9 @@ class _Report:
         seconds = max(time.monotonic() - self._started, 1e-3)
         if self._skipped:
             warn(describe_skipped(self._skipped))
-        if self._done > self._failed:
+        if whole := self._total - self._failed:
             say(
-                f"{self._pictures:,} pictures of {self._total - self._failed:,} shards in "
+                f"{self._pictures:,} pictures of {whole:,} shard{'s' * (whole != 1)} in "
                 f"{seconds:,.1f} s: {self._pictures / seconds:,.0f}/s; codes are in {output}"
             )
         if self._failed:

@@ -27,7 +27,6 @@ def encode(
             "`.npy` of embeddings, one row each."
         ),
     ],
-    model: Annotated[Path, typer.Option("-m", "--model", help="The model's folder.")],
     output: Annotated[
         Path,
         typer.Option(
@@ -37,6 +36,12 @@ def encode(
             "`.parquet` per shard.",
         ),
     ],
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "-m", "--model", help="The model's folder; by default the model that comes along."
+        ),
+    ] = None,
     ids: Annotated[
         Path | None,
         typer.Option(help="Text file: the file name of each row, one per line; odd ones as JSON."),
@@ -81,11 +86,13 @@ def encode(
     from softhash.cli._models import load_hasher
     from softhash.data.names import as_line
     from softhash.files import check_free, write_whole
+    from softhash.model.default_model import default_model
 
     sharded, share = are_shards(images), read_part(part)
     if sharded:
         if ids:
             raise UsageError("the ids of shards are beside their codes", "leave --ids out")
+        model = model or default_model(say)
         encode_shards(
             load_hasher(model, bits, engine, device), images, output, model=model,
             part=share, force=force, ray=ray, column=column, batch_size=batch_size, device=device,

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tomli_w
 
 from softhash.codes import DEFAULT_BITS, check_bits
@@ -156,8 +157,9 @@ class Recipe:
         return replace(self, **_checked(values))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return every value, for JSON."""
-        return asdict(self) | {"settings": dict(self.settings)}
+        """Return every value, for JSON: of NumPy's numbers, Python's own."""
+        values = {name: _plain(value) for name, value in asdict(self).items()}
+        return values | {"settings": {name: _plain(own) for name, own in self.settings.items()}}
 
     def to_toml(self) -> str:
         """Write every value as TOML, which `read` reads back as the same recipe."""
@@ -186,6 +188,10 @@ def _method_defaults(method: "str | type[Method]", mode: str) -> Mapping[str, An
     kind = find_method(method) if isinstance(method, str) else method
     defaults: Defaults = getattr(kind, "defaults", {})
     return defaults.get(mode, {})
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
