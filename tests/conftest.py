@@ -49,6 +49,13 @@ def _pillow_is_silent() -> None:
     ignore_pillow_warnings()
 
 
+@pytest.fixture
+def torchrun() -> list[str]:
+    """Return what starts two processes that train together, on a port that is free."""
+    free = ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0"]
+    return ["-m", "torch.distributed.run", "--nproc-per-node=2", *free]
+
+
 @pytest.fixture(scope="session")
 def _tiny_module() -> ModuleType:
     module = ModuleType("softhash.model.backbones")

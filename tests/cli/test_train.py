@@ -52,15 +52,14 @@ def test_embeddings_are_trained_saved_and_logged(arrays, tmp_path):
 
 
 @pytest.mark.slow
-def test_torchrun_trains_the_model_that_one_process_does(arrays, tmp_path):
+def test_torchrun_trains_the_model_that_one_process_does(torchrun, arrays, tmp_path):
     recipe = tmp_path / "recipe.toml"
     recipe.write_text("bits = 16\nepochs = 6\nhidden = 0\ndropout = 0.0\nbatch_size = 31\n")
     (tmp_path / "even.toml").write_text(recipe.read_text().replace("31", "30"))
     arguments = ["--features", arrays / "features.npy", "--labels", arrays / "labels.npy"]
     one = run("train", *arguments, "-o", tmp_path / "one", "--recipe", tmp_path / "even.toml")
     assert one.returncode == 0, one.stderr
-    launcher = ["-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29583"]
-    command = [sys.executable, *launcher, "-m", "softhash", "train", *arguments]
+    command = [sys.executable, *torchrun, "-m", "softhash", "train", *arguments]
     command += ["-o", tmp_path / "two", "--recipe", recipe]  # 31: shares must be equally long
     two = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
     assert two.returncode == 0, two.stderr

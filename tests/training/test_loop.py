@@ -272,17 +272,14 @@ if distributed.rank() == 0:
 """
 
 
-def test_two_processes_train_like_one_with_the_whole_batch(tmp_path):
+def test_two_processes_train_like_one_with_the_whole_batch(torchrun, tmp_path):
     """Nine steps of Adam: any difference in the gradients would have grown by then."""
     script = tmp_path / "worker.py"
     script.write_text(WORKER)
-    for name, launcher in (
-        ("one", []),
-        ("two", ["-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29577"]),
-    ):
+    for name, launcher in (("one", []), ("two", torchrun)):
         command = [sys.executable, *launcher, str(script), str(tmp_path / name)]
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
-        subprocess.run(command, check=True, env=environment, capture_output=True, timeout=120)
+        subprocess.run(command, check=True, env=environment, timeout=120)
     one, two = (torch.load(tmp_path / name, weights_only=True) for name in ("one", "two"))
     for a, b in zip(one, two, strict=True):
         assert torch.allclose(a, b, atol=1e-6)

@@ -196,16 +196,13 @@ if distributed.rank() == 0:
 
 
 @pytest.mark.slow
-def test_two_processes_learn_from_a_teacher_like_one(tmp_path):
+def test_two_processes_learn_from_a_teacher_like_one(torchrun, tmp_path):
     script = tmp_path / "worker.py"
     script.write_text(WORKER)
-    for name, launcher in (
-        ("one", []),
-        ("two", ["-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=29587"]),
-    ):
+    for name, launcher in (("one", []), ("two", torchrun)):
         command = [sys.executable, *launcher, str(script), str(tmp_path / name)]
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
-        subprocess.run(command, check=True, env=environment, capture_output=True, timeout=120)
+        subprocess.run(command, check=True, env=environment, timeout=120)
     one, two = (torch.load(tmp_path / name, weights_only=True) for name in ("one", "two"))
     for a, b in zip(one, two, strict=True):
         assert torch.allclose(a, b, atol=1e-5)
