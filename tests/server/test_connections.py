@@ -31,16 +31,16 @@ UPLOAD = b"POST /api/v1/search HTTP/1.1\r\nHost: localhost\r\n"
 
 @pytest.fixture(scope="module")
 def server(index):
-    with impatient(), serving(index, limits=TIGHT) as (address, client):
-        yield address, client
+    with impatient(), serving(index, limits=TIGHT) as (address, _):
+        yield address
 
 
 @pytest.fixture
 def address(server, caplog):
     """The server's address; in the end it answers, and has logged nothing."""
     caplog.set_level(logging.WARNING)
-    yield server[0]
-    assert server[1].get("/api/v1/health").status_code == 200
+    yield server
+    assert send(server, GET + LAST) == (200, "")
     assert not caplog.records
 
 
@@ -181,7 +181,7 @@ def test_some_requests_may_be_sent_ahead_and_more_close_the_connection(address):
             assert read_answer(connection).count(b"HTTP/1.1") < 10
 
 
-def test_half_open_connections_make_room_for_others(server, address):
+def test_half_open_connections_make_room_for_others(address):
     with ExitStack() as stack:
         slow = [stack.enter_context(connected(address)) for _ in range(TIGHT.connections * 3)]
         for connection in slow[-TIGHT.connections :]:
@@ -217,7 +217,7 @@ def test_a_connection_leaves_nothing_to_the_garbage_collector(address, data):
         gc.enable()
 
 
-def test_a_client_that_does_not_read_is_given_up(server, address, monkeypatch):
+def test_a_client_that_does_not_read_is_given_up(address, monkeypatch):
     """The body is larger than what the kernel takes; the client reads nothing of it."""
     from softhash.server.prometheus import ServerMetrics
 
@@ -228,7 +228,7 @@ def test_a_client_that_does_not_read_is_given_up(server, address, monkeypatch):
         assert len(read_answer(connection)) < 15_000_000
 
 
-def test_unread_responses_are_bounded_in_all(server, address, monkeypatch):
+def test_unread_responses_are_bounded_in_all(address, monkeypatch):
     """Each would be waited for, but there is room for one."""
     from softhash.server.prometheus import ServerMetrics
 
