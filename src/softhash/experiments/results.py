@@ -60,7 +60,7 @@ def append_row(results: Path, row: Row) -> None:
         results.touch()
         with results.open("r+b") as file:
             _end_last_line(file)
-            file.write(json.dumps(row).encode() + b"\n")
+            file.write(json.dumps(row, separators=(",", ":")).encode() + b"\n")
     except OSError as error:
         raise InputError(f"cannot write {results}: {error.strerror or error}") from error
 
