@@ -37,8 +37,8 @@ def first(codes, bits):
 
 
 def test_encode_writes_the_first_bits(folder, nested, tmp_path, capsys):
-    encode([str(folder)], nested, tmp_path / "all.npy", device="cpu")
-    encode([str(folder)], nested, tmp_path / "some.npy", bits=8, device="cpu")
+    encode([str(folder)], tmp_path / "all.npy", nested, device="cpu")
+    encode([str(folder)], tmp_path / "some.npy", nested, bits=8, device="cpu")
     assert "20 codes of 8 bits" in capsys.readouterr().err
     expected = first(np.load(tmp_path / "all.npy"), 8)
     np.testing.assert_array_equal(np.load(tmp_path / "some.npy"), expected)
@@ -47,17 +47,17 @@ def test_encode_writes_the_first_bits(folder, nested, tmp_path, capsys):
 def test_a_length_that_a_model_was_not_trained_for_is_used_with_a_note(
     folder, nested, tiny_model, tmp_path, capsys
 ):
-    encode([str(folder)], nested, tmp_path / "7.npy", bits=7, device="cpu")
+    encode([str(folder)], tmp_path / "7.npy", nested, bits=7, device="cpu")
     assert "trained for 4, 8, 12 bits, not for 7: one that is" in capsys.readouterr().err
-    encode([str(folder)], tiny_model, tmp_path / "8.npy", bits=8, device="cpu")
+    encode([str(folder)], tmp_path / "8.npy", tiny_model, bits=8, device="cpu")
     assert "trained for 12 bits, not for 8: one that is" in capsys.readouterr().err
-    encode([str(folder)], tiny_model, tmp_path / "12.npy", bits=12, device="cpu")
+    encode([str(folder)], tmp_path / "12.npy", tiny_model, bits=12, device="cpu")
     assert "note:" not in capsys.readouterr().err
 
 
 def test_encode_refuses_more_bits_than_there_are(folder, nested, tmp_path):
     with pytest.raises(UsageError, match="codes have 12 bits, and the first 13 are asked"):
-        encode([str(folder)], nested, tmp_path / "codes.npy", bits=13, device="cpu")
+        encode([str(folder)], tmp_path / "codes.npy", nested, bits=13, device="cpu")
     assert not (tmp_path / "codes.npy").exists()
 
 
@@ -90,7 +90,7 @@ def test_another_length_of_an_existing_index_is_refused_with_the_way_out(folder,
 
 def test_codes_of_first_bits_are_indexed_with_the_model_they_came_from(folder, nested, tmp_path):
     codes, names, location = (tmp_path / name for name in ("codes.npy", "names.txt", "index"))
-    encode([str(folder)], nested, codes, names, bits=4, device="cpu")
+    encode([str(folder)], codes, nested, names, bits=4, device="cpu")
     index(str(location), [str(folder)], nested, codes=codes, names=names, bits=4)
     with HammingIndex.open(location) as opened:
         assert opened.hasher.bits == 4
