@@ -72,8 +72,8 @@ CHOSEN = """\
 *Judged* is that mean on the part of the train set: of the common recipe, and of the best trial. The
 columns to the right are means over the queries of the split itself, common recipe (five seeds) and
 tuned. Where a method's best trial is the common recipe, both columns have the same settings and
-seeds. On a processor they are then equal. On a GPU that version of the code added numbers of list
-losses up in any order, which moves MAP of one seed by up to 0.005.
+seeds. On a processor they are then equal, where the commit is the same too. On a GPU that version
+of the code added up numbers of list losses in any order: MAP of a seed moves by up to 0.005.
 """
 FINE = """\
 The whole network is trained, at 227×227. One seed, so the test is over queries alone; fewer methods
