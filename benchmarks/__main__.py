@@ -12,7 +12,7 @@ from benchmarks._timing import Row
 
 BENCHMARKS = (
     *("decode", "engines", "evaluation", "features", "index"),
-    *("search", "server", "shards", "training"),
+    *("search", "server", "shards", "training", "triplets"),
 )
 
 

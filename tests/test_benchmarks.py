@@ -25,6 +25,17 @@ def test_codes_of_shards_are_measured(tmp_path, monkeypatch):
     assert line["ours"] > 0
 
 
+def test_triplets_are_measured_both_ways(monkeypatch):
+    from benchmarks import triplets
+
+    monkeypatch.setattr(triplets, "METHODS", ("dtsh",))
+    monkeypatch.setattr(triplets, "BATCHES", (8,))
+    (line,) = triplets.rows()
+    assert line["case"] == "dtsh, batch of 8: all triplets at once"
+    assert line["peer"] > 0
+    assert line["ours"] > 0
+
+
 def test_a_benchmark_that_fails_costs_no_other(monkeypatch, capsys):
     from benchmarks import __main__, decode, search
     from benchmarks._timing import row
