@@ -7,11 +7,12 @@ result is the gradient that one process would have had.
 """
 
 import atexit
+import gc
 import os
+from typing import Any
 
 import torch
 from torch import Tensor, distributed
-from torch.distributed.nn.functional import all_gather
 
 
 def rank() -> int:
@@ -27,10 +28,12 @@ def world_size() -> int:
 def join() -> None:
     """Join the other processes when started by torchrun; they are left at exit at the latest."""
     if "WORLD_SIZE" in os.environ and not distributed.is_initialized():
+        import torch._dynamo  # optimisers do; imported later, it would keep the group for ever
+
         if torch.cuda.is_available():
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))  # what "cuda" means from here on
         distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
-        atexit.register(leave)  # a group that is still there when Python ends may abort it
+        atexit.register(leave)
 
 
 def wait() -> None:
@@ -40,8 +43,9 @@ def wait() -> None:
 
 
 def leave() -> None:
-    """Leave the other processes."""
+    """Leave the other processes; the threads of the group end, as they could abort Python."""
     if distributed.is_initialized():
+        gc.collect()  # what is left of training has the group too
         distributed.destroy_process_group()
 
 
@@ -54,4 +58,19 @@ def gather(values: Tensor) -> Tensor:
     """Return the values of all ranks, in the order of `share`; gradients flow back to each."""
     if world_size() == 1:
         return values
-    return torch.cat(all_gather(values))  # type: ignore[no-untyped-call]
+    gathered: Tensor = _Gathered.apply(values)  # type: ignore[no-untyped-call]
+    return gathered
+
+
+class _Gathered(torch.autograd.Function):
+    @staticmethod
+    def forward(_ctx: Any, values: Tensor) -> Tensor:
+        parts = [torch.empty_like(values) for _ in range(world_size())]
+        distributed.all_gather(parts, values.contiguous())
+        return torch.cat(parts)
+
+    @staticmethod
+    def backward(_ctx: Any, gradient: Tensor) -> Tensor:
+        summed = gradient.clone(memory_format=torch.contiguous_format)
+        distributed.all_reduce(summed)
+        return share(summed)
